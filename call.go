@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"math"
+	"time"
+
+	"github.com/tacho-go/tacho/internal/phase"
+	"github.com/tacho-go/tacho/internal/wire"
+)
+
+// Call is the record of one call. Observers get it when the call has ended;
+// from then on it does not change, and it is safe for concurrent use.
+//
+// A figure that does not exist for the call is absent: its method returns
+// false, and json.Marshal leaves it out. Durations count from Start unless
+// their method says otherwise.
+type Call struct {
+	api       wire.API
+	provider  string
+	server    string
+	start     time.Time
+	labels    []Label
+	stream    bool
+	attempt   int
+	redirects int
+
+	req     wire.Request
+	facts   wire.Facts
+	limits  wire.Limits
+	outcome Outcome
+	status  int
+	proto   string
+	failure Failure
+	failed  bool
+
+	phases   phase.Result
+	ttfb     time.Duration
+	ttfc     time.Duration
+	ttft     time.Duration
+	ttfo     time.Duration
+	ttlt     time.Duration
+	duration time.Duration
+	network  time.Duration
+	consumer time.Duration
+	upper    bool
+
+	events       int
+	outputEvents int
+	firstOutput  int
+	firstVisible int
+	firstChannel wire.Channel
+	gaps         gapStats
+	done         bool
+	terminal     bool
+	eof          bool
+}
+
+// absent is the value of a time that does not exist.
+const absent = phase.None
+
+func (c *Call) init() {
+	c.ttfb, c.ttfc, c.ttft, c.ttfo, c.ttlt, c.duration = absent, absent, absent, absent, absent, absent
+	c.network, c.consumer = absent, absent
+	c.firstOutput, c.firstVisible = -1, -1
+}
+
+// Outcome says how a call ended.
+type Outcome uint8
+
+// The outcomes.
+const (
+	// Complete: a terminal event, a clean end with a finish reason on every
+	// choice begun, or a whole plain body.
+	Complete Outcome = iota + 1
+	// StreamError: an error inside a stream, or an error object under HTTP 200.
+	StreamError
+	// Failed: a status of 400 or more, or no response.
+	Failed
+	// Cut: the stream ended without its end, or a read failed.
+	Cut
+	// Cancelled: the caller's context was cancelled before the end.
+	Cancelled
+	// Deadline: the caller's time was up before the end.
+	Deadline
+	// ClosedEarly: the body was closed before the end.
+	ClosedEarly
+	// Dropped: the body was neither read to an end nor closed; the call ends
+	// at its last byte read.
+	Dropped
+)
+
+// String returns the outcome's name in the record, "" for the zero Outcome.
+func (o Outcome) String() string {
+	names := [...]string{"", "complete", "stream_error", "error", "cut", "cancelled", "deadline", "closed_early", "dropped"}
+	if int(o) < len(names) {
+		return names[o]
+	}
+	return ""
+}
+
+// Bad reports whether the outcome counts as a failure of the service in an
+// error rate: errors, stream errors, cuts and deadlines do.
+func (o Outcome) Bad() bool {
+	return o == Failed || o == StreamError || o == Cut || o == Deadline
+}
+
+// Failure is what went wrong. Type and Code are the server's, or Type is one
+// of our own for a fault of the exchange: dns, connect, tls, timeout,
+// cancelled, connection, protocol. What does not fit [A-Za-z0-9_.:/-] or is
+// longer than 64 bytes is "_OTHER": the texts of errors may hold content.
+type Failure struct {
+	Type, Code string
+	MidStream  bool
+}
+
+// gapStats are the moments of the gaps between output events, by Welford's
+// method (Technometrics 4(3), 1962), in nanoseconds.
+type gapStats struct {
+	n              int
+	min, max       time.Duration
+	mean, m2       float64
+	sum            time.Duration
+	network        time.Duration // the part of the sum spent inside Read
+	longestNetwork time.Duration // the part of max spent inside Read
+}
+
+func (g *gapStats) add(gap, network time.Duration) {
+	g.n++
+	if g.n == 1 || gap < g.min {
+		g.min = gap
+	}
+	if g.n == 1 || gap > g.max {
+		g.max, g.longestNetwork = gap, network
+	}
+	g.sum += gap
+	g.network += network
+	d := float64(gap) - g.mean
+	g.mean += d / float64(g.n)
+	g.m2 += d * (float64(gap) - g.mean)
+}
+
+// Gaps are the inter-chunk gaps of a stream: the times between two output
+// events in succession, all choices together. Network is the part of their sum
+// that passed inside Read, the rest is the application's own; LongestNetwork
+// is that part of the longest gap.
+type Gaps struct {
+	Count                   int
+	Min, Mean, Max          time.Duration
+	StdDev                  time.Duration // sample deviation; see HasStdDev
+	HasStdDev               bool          // two gaps or more
+	Network, LongestNetwork time.Duration
+}
+
+// Gaps returns the inter-chunk gaps, absent with fewer than two output events.
+func (c *Call) Gaps() (Gaps, bool) {
+	g := &c.gaps
+	if g.n == 0 {
+		return Gaps{}, false
+	}
+	s := Gaps{Count: g.n, Min: g.min, Max: g.max, Mean: time.Duration(math.Round(g.mean)),
+		Network: g.network, LongestNetwork: g.longestNetwork}
+	if g.n > 1 {
+		s.StdDev = time.Duration(math.Round(math.Sqrt(g.m2 / float64(g.n-1))))
+		s.HasStdDev = true
+	}
+	return s, true
+}
+
+// API returns chat_completions, completions or responses.
+func (c *Call) API() string { return c.api.String() }
+
+// Operation returns chat or text_completion.
+func (c *Call) Operation() string { return c.api.Operation() }
+
+// Provider returns the provider's name; see WithProvider.
+func (c *Call) Provider() string { return c.provider }
+
+// Server returns the host of the request's URL, with its port if it names one.
+func (c *Call) Server() string { return c.server }
+
+// Start returns when the call entered RoundTrip or the middleware.
+func (c *Call) Start() time.Time { return c.start }
+
+// Labels returns the labels of ContextWithLabels. The slice must not be changed.
+func (c *Call) Labels() []Label { return c.labels }
+
+// Streaming reports whether the response was a stream of events.
+func (c *Call) Streaming() bool { return c.stream }
+
+// Attempt returns the number of this exchange among the attempts of an SDK
+// that says so (X-Stainless-Retry-Count), from 1.
+func (c *Call) Attempt() int { return c.attempt }
+
+// Redirects returns how many redirects led to this exchange.
+func (c *Call) Redirects() int { return c.redirects }
+
+// Outcome says how the call ended.
+func (c *Call) Outcome() Outcome { return c.outcome }
+
+// Status returns the HTTP status, absent when no response came.
+func (c *Call) Status() (int, bool) { return c.status, c.status != 0 }
+
+// Failure returns what went wrong, absent when nothing is known to.
+func (c *Call) Failure() (Failure, bool) { return c.failure, c.failed }
+
+// RequestModel returns the model that was asked for, "" when unknown.
+func (c *Call) RequestModel() string { return c.req.Model }
+
+// ResponseModel returns the model that answered, "" when unknown.
+func (c *Call) ResponseModel() string { return c.facts.Model }
+
+// ResponseID returns the response's id, "" when there was none.
+func (c *Call) ResponseID() string { return c.facts.ID }
+
+// Reused reports whether the connection had served a request before; absent
+// when the base transport does not tell or none was had.
+func (c *Call) Reused() (reused, ok bool) { return c.phases.Reused, c.phases.HasConn }
+
+// Events returns the number of SSE data events without [DONE], and how many
+// of them carried output.
+func (c *Call) Events() (all, output int) { return c.events, c.outputEvents }
+
+// FinishReasons returns the finish reason of each choice begun, "" where none came.
+func (c *Call) FinishReasons() []string {
+	out := make([]string, len(c.facts.Finish))
+	for i, f := range c.facts.Finish {
+		out[i] = f.Reason
+	}
+	return out
+}
+
+// Usage holds token counts as the server reported them.
+type Usage struct {
+	Input, Output, CacheRead, CacheWrite, Reasoning, Total Tokens
+}
+
+// Tokens is a count that may be absent; the zero Tokens is.
+type Tokens struct {
+	N        int64
+	Reported bool
+}
+
+// Usage returns the reported usage: the last value of each count that was not
+// null, never summed and never derived.
+func (c *Call) Usage() Usage {
+	u := &c.facts.Usage
+	t := func(n wire.Count) Tokens { return Tokens{n.N, n.OK} }
+	return Usage{t(u.Input), t(u.Output), t(u.CacheRead), t(u.CacheWrite), t(u.Reasoning), t(u.Total)}
+}
+
+// Upper reports whether TTFT is an upper bound: the application had been away
+// when the first output came, which may have been earlier. See WithAtOnce.
+func (c *Call) Upper() bool { return c.upper }
+
+// Buffered reports whether the output came in one burst after a wait, as
+// behind a proxy that holds a stream back: five output events or more, 50 µs
+// or less between them in the mean, in a time of at most a tenth of TTFT. TBT
+// and TPOT say nothing then and are absent.
+func (c *Call) Buffered() bool {
+	const events, gap, share = 5, 50 * time.Microsecond, 10
+	if c.outputEvents < events || c.ttft <= 0 {
+		return false
+	}
+	burst := c.ttlt - c.ttft
+	return burst <= gap*time.Duration(c.outputEvents-1) && burst*share <= c.ttft
+}

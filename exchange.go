@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tacho-go/tacho/internal/phase"
+	"github.com/tacho-go/tacho/internal/sse"
+	"github.com/tacho-go/tacho/internal/wire"
+)
+
+// exchange is the state of one call under way: what hangs on its request, and
+// the tap in its response body. One allocation holds all of it, the record
+// included. Nothing here may reach the body that the application holds, or a
+// dropped body would never be found.
+type exchange struct {
+	call      Call
+	transport *Transport
+	config    *config
+	ctx       callContext
+	trace     phase.Trace
+	scan      requestScanner
+	watched   *watchedBody
+	observers *observerList
+	span      trace.Span
+	spanCtx   context.Context
+	stop      func() bool // ends the watch over the caller's context
+	cleanup   runtime.Cleanup
+
+	mu     sync.Mutex
+	rc     io.ReadCloser // the base's body
+	dec    wire.Decoder
+	sse    sse.Scanner
+	mode   bodyMode
+	typed  bool // the content type says event stream
+	nsniff uint8
+	sniff  [8]byte
+	frozen bool
+	told   bool
+	closed bool
+	failed bool // a server error was seen inside the stream
+	// draining is set when the rest is read on behalf of a body that is closed.
+	draining atomic.Bool
+	length   int64
+	read     int64
+
+	returned      time.Duration // when the last Read returned, at first RoundTrip
+	last          time.Duration // when the last byte came
+	networkAtLast time.Duration // of the last output event
+	gapSeries     *Histogram
+	plain         plainBody
+}
+
+// bodyMode says what the body is taken for.
+type bodyMode uint8
+
+const (
+	bodyUnknown bodyMode = iota // until its first bytes
+	bodyStream
+	bodyPlain
+	bodyOpaque // compressed for the caller: not looked at
+)
+
+func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
+
+// request returns the request to hand on: the caller's, with a context of our
+// own. The caller's is not changed.
+func (x *exchange) request(req *http.Request) *http.Request {
+	known := x.readRequest(req)
+	c := &x.call
+	if c.req.Model == "" {
+		c.req.Model = wire.Deployment(req.URL.Path)
+	}
+	parent := x.startSpan(req.Context())
+	x.ctx.parent, x.ctx.x = parent, x
+	if parent.Done() != nil && (c.req.Stream || !known) {
+		x.ctx.done = make(chan struct{})
+		x.stop = context.AfterFunc(parent, x.contextDone)
+	}
+	r := req.WithContext(x.trace.Attach(&x.ctx, c.start, !x.config.noTCPInfo))
+	if !known {
+		x.watched = watch(req.Body)
+		r.Body = x.watched
+	}
+	return r
+}
+
+// response takes what the base returned and returns it, with the tap in its body.
+func (x *exchange) response(req, r *http.Request, resp *http.Response, err error) (*http.Response, error) {
+	now := x.since()
+	x.mu.Lock()
+	c := &x.call
+	if x.watched != nil {
+		model := c.req.Model
+		if c.req = x.watched.finish(); c.req.Model == "" {
+			c.req.Model = model
+		}
+	}
+	if err != nil || resp == nil {
+		c.duration = now
+		c.outcome, c.failure, c.failed = x.fault(err, Failed)
+		tell := x.claim()
+		x.mu.Unlock()
+		x.release()
+		if tell {
+			x.tell()
+		}
+		return resp, err
+	}
+	if resp.Request == r {
+		resp.Request = req
+	}
+	c.status, c.proto = resp.StatusCode, resp.Proto
+	if c.ttfb = x.trace.FirstByte(); c.ttfb < 0 {
+		c.ttfb = now // a base that traces nothing: the headers are what is seen
+	}
+	c.network, c.consumer = 0, 0
+	x.returned, x.last = now, now
+	c.limits.ReadHeader(resp.Header, &c.facts)
+
+	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
+		x.mode = bodyPlain
+		x.endBody(now, io.EOF)
+		tell := x.claim()
+		x.mu.Unlock()
+		x.release()
+		if tell {
+			x.tell()
+		}
+		return resp, nil
+	}
+
+	x.rc = resp.Body
+	x.length = resp.ContentLength
+	x.typed = isEventStream(resp.Header)
+	likely := c.status < 400 && (x.typed || c.req.Stream)
+	switch {
+	case c.status >= 400:
+		x.mode = bodyPlain
+		x.dec.Init(c.api, false, x.config.capture, &c.facts)
+	case resp.Header.Get("Content-Encoding") != "":
+		x.mode = bodyOpaque
+		c.stream = likely
+	default:
+		c.stream = x.typed // until the first bytes say
+	}
+	x.mu.Unlock()
+	if !likely && c.status < 400 {
+		x.plain.x = x
+		resp.Body = &x.plain
+		return resp, nil
+	}
+	b := &streamBody{x}
+	x.cleanup = runtime.AddCleanup(b, dropped, x)
+	if x.stop == nil && x.ctx.parent.Done() != nil && likely {
+		x.stop = context.AfterFunc(x.ctx.parent, x.contextDone)
+	}
+	resp.Body = b
+	if x.stop != nil && x.ctx.parent.Err() != nil {
+		x.contextDone() // it ended while there was no body to tell of
+	}
+	return resp, nil
+}
+
+func isEventStream(h http.Header) bool {
+	const mime = "text/event-stream"
+	t := h.Get("Content-Type")
+	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+}
+
+// equalFold compares with a lower-case ASCII word.
+func equalFold(s, lower string) bool {
+	for i := range len(lower) {
+		c := s[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != lower[i] {
+			return false
+		}
+	}
+	return len(s) == len(lower)
+}
+
+// fault classifies an error of the exchange: the caller's context first, then
+// time-outs that a client sets by other means, else the given outcome.
+func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
+	var op *net.OpError
+	end := x.ctx.parent.Err()
+	if deadline, ok := x.ctx.parent.Deadline(); end != nil && ok && !time.Now().Before(deadline) {
+		// A client's own timer may cancel a moment before the deadline's does.
+		end = context.DeadlineExceeded
+	}
+	switch {
+	case errors.Is(end, context.DeadlineExceeded):
+		return Deadline, Failure{Type: "timeout"}, true
+	case end != nil:
+		return Cancelled, Failure{Type: "cancelled"}, true
+	case err == nil:
+		return other, Failure{Type: "protocol"}, true
+	case errors.As(err, &op):
+		return other, Failure{Type: faultType(err)}, true
+	case errors.Is(err, context.DeadlineExceeded):
+		return Deadline, Failure{Type: "timeout"}, true
+	case errors.Is(err, context.Canceled):
+		return Cancelled, Failure{Type: "cancelled"}, true
+	}
+	return other, Failure{Type: faultType(err)}, true
+}
+
+// release lets go of what only a live exchange needs.
+func (x *exchange) release() {
+	if x.stop != nil {
+		x.stop()
+	}
+}
+
+// contextDone runs on a goroutine of its own when the caller's context ends.
+func (x *exchange) contextDone() {
+	if !x.ctx.cancel() {
+		return // detached: the body was closed after its end
+	}
+	x.mu.Lock()
+	if x.ctx.done != nil {
+		select {
+		case <-x.ctx.done:
+		default:
+			close(x.ctx.done)
+		}
+	}
+	if x.rc == nil || x.told {
+		x.mu.Unlock()
+		return // RoundTrip tells
+	}
+	if !x.frozen {
+		x.freeze(x.since())
+		c := &x.call
+		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
+	}
+	tell := x.claim()
+	x.mu.Unlock()
+	if tell {
+		x.tell()
+	}
+}
+
+// dropped runs when the application's body was collected before its end.
+func dropped(x *exchange) {
+	go func() {
+		x.mu.Lock()
+		rc := x.rc
+		if !x.frozen {
+			x.freeze(x.last)
+			c := &x.call
+			if c.outcome = Dropped; c.status >= 400 {
+				c.outcome = Failed
+			}
+		}
+		tell := x.claim()
+		x.mu.Unlock()
+		if tell {
+			x.tell()
+		}
+		x.release()
+		if rc != nil {
+			rc.Close() // nobody else can any more, and the connection waits for it
+		}
+	}()
+}
+
+// freeze fixes the duration: what comes later changes neither it nor the outcome.
+func (x *exchange) freeze(at time.Duration) {
+	x.frozen = true
+	x.call.duration = at
+}
+
+// claim reports whether the caller, who holds the lock, is the one to tell the call.
+func (x *exchange) claim() bool {
+	if x.told {
+		return false
+	}
+	x.told = true
+	return true
+}
+
+// faultType names a fault of the exchange, from a fixed list.
+func faultType(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &dns):
+		return "dns"
+	case isTLS(err):
+		return "tls"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "connect"
+	case errors.As(err, &op), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "connection"
+	}
+	return "protocol"
+}

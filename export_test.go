@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import "github.com/tacho-go/tacho/internal/wire"
+
+// WithCaptureForTest keeps generated content in the record.
+func WithCaptureForTest() Option { return optionFunc(func(c *config) { c.capture = true }) }
+
+// Captured returns the content kept of choice 0.
+func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
+	return string(c.facts.Text), string(c.facts.ReasoningText), c.facts.Calls
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package phase
+
+import "net"
+
+// readTCPInfo has no source outside Linux: the figures are absent.
+func readTCPInfo(net.Conn) (TCPInfo, bool) { return TCPInfo{}, false }

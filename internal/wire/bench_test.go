@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "testing"
+
+const chatEvent = `{"id":"chatcmpl-BpUinPP6uoKQ7wujISoeiCaI3hAIf","object":"chat.completion.chunk","created":1751612521,"model":"gpt-4o-mini-2024-07-18","service_tier":"default","system_fingerprint":"fp_34a54ae93c","choices":[{"index":0,"delta":{"content":" ocean"},"logprobs":null,"finish_reason":null}],"usage":null,"obfuscation":"aZ91kLx"}`
+
+const responsesEvent = `{"type":"response.output_text.delta","sequence_number":7,"item_id":"msg_0294ec2b2874383a016a3c1190a2588193a058fa3754f8363a","output_index":0,"content_index":0,"delta":" ocean","logprobs":[],"obfuscation":"kLx91aZ"}`
+
+func BenchmarkEvent(b *testing.B) {
+	for _, bb := range []struct {
+		name string
+		api  API
+		data string
+	}{
+		{"chat", ChatCompletions, chatEvent},
+		{"responses", Responses, responsesEvent},
+		{"completions", Completions, `{"id":"cmpl-1","object":"text_completion","created":1,"choices":[{"text":" ocean","index":0,"logprobs":null,"finish_reason":null}],"model":"gpt-3.5-turbo-instruct"}`},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			var f Facts
+			var d Decoder
+			d.Init(bb.api, true, false, &f)
+			data := []byte(bb.data)
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				d.Begin()
+				d.Write(data)
+				if ev := d.End(); ev.Channels != Content {
+					b.Fatal(ev)
+				}
+			}
+		})
+	}
+}

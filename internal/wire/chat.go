@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+// Chat Completions and legacy Completions: choices with deltas or messages.
+
+// output is what one delta or message holds, before its choice is known.
+type output struct {
+	seen      bool
+	content   int64    // code points
+	reasoning [4]int64 // by source: reasoning_content, reasoning, details, parts
+	refusal   int64
+	tool      bool
+	audio     bool
+	text      []byte    // the texts, under capture
+	thought   [4][]byte // by source
+}
+
+func (o *output) reset() {
+	if o.seen {
+		*o = output{}
+	}
+}
+
+// source is the one source of reasoning that counts; some deltas carry the
+// same text under two names.
+func (o *output) source() int {
+	for i, n := range o.reasoning {
+		if n > 0 {
+			return i
+		}
+	}
+	return 0
+}
+
+func (o *output) channels() (c Channel) {
+	if o.content > 0 {
+		c |= Content
+	}
+	if o.reasoning[o.source()] > 0 {
+		c |= Reasoning
+	}
+	if o.refusal > 0 {
+		c |= Refusal
+	}
+	if o.tool {
+		c |= ToolCall
+	}
+	if o.audio {
+		c |= Audio
+	}
+	return c
+}
+
+type choiceScratch struct {
+	index   int32
+	finish  string
+	delta   output
+	message output
+	cur     *output
+}
+
+type toolScratch struct {
+	call Call
+	args int64
+}
+
+func chatChild(k []byte) slot {
+	switch string(k) {
+	case "id":
+		return sID
+	case "model":
+		return sModel
+	case "choices":
+		return sChoice
+	case "usage":
+		return sUsage
+	case "error":
+		return sError
+	case "x_groq":
+		return sXGroq
+	case "service_tier":
+		return sTier
+	case "system_fingerprint":
+		return sFingerprint
+	case "time_info":
+		return gTimeInfo
+	case "timings":
+		return gTimings
+	case "sla_metrics":
+		return gSLA
+	case "detail":
+		return sDetail
+	case "code":
+		return eCode
+	case "type":
+		return eType
+	case "message":
+		return eMessage
+	}
+	return none
+}
+
+func choiceChild(k []byte) slot {
+	switch string(k) {
+	case "index":
+		return cIndex
+	case "finish_reason":
+		return cFinish
+	case "delta":
+		return sDelta
+	case "message":
+		return sMessage
+	case "text":
+		return cText
+	case "error":
+		return sError
+	}
+	return none
+}
+
+func deltaChild(k []byte) slot {
+	switch string(k) {
+	case "content":
+		return cContent
+	case "reasoning_content":
+		return cReason0
+	case "reasoning", "reasoning_text", "thinking":
+		return cReason1
+	case "reasoning_details":
+		return sRDetail
+	case "refusal":
+		return cRefusal
+	case "tool_calls":
+		return sTool
+	case "function_call":
+		return sFuncCall
+	case "audio":
+		return sAudio
+	}
+	return none
+}
+
+// partChild is the table of one element of a content array.
+func partChild(k []byte) slot {
+	switch string(k) {
+	case "text":
+		return cContent
+	case "refusal":
+		return cRefusal
+	case "thinking", "summary":
+		return cThought
+	}
+	return none
+}
+
+func toolChild(k []byte) slot {
+	switch string(k) {
+	case "index":
+		return tIndex
+	case "id":
+		return tID
+	case "function", "custom":
+		return sFunc
+	}
+	return none
+}
+
+func funcChild(k []byte) slot {
+	switch string(k) {
+	case "name":
+		return tName
+	case "arguments", "input":
+		return tArgs
+	}
+	return none
+}
+
+// openChoice and its like begin an object of their table.
+func (d *Decoder) openChoice() {
+	d.choices++
+	c := &d.choice
+	c.index, c.finish, c.cur = -1, "", &c.delta
+	c.delta.reset()
+	c.message.reset()
+	d.tools = d.tools[:0]
+}
+
+func (d *Decoder) openOutput(o *output) {
+	d.choice.cur = o
+	o.seen = true
+}
+
+// generatedChat takes a complete string of generated text.
+func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
+	o := d.choice.cur
+	o.seen = true
+	switch s {
+	case cContent, cText:
+		o.content += chars
+		o.text = append(o.text, kept...)
+	case cRefusal:
+		o.refusal += chars
+	case cReason0, cReason1, cReason2, cThought:
+		i := int(s - cReason0)
+		o.reasoning[i] += chars
+		o.thought[i] = append(o.thought[i], kept...)
+	case cAudio:
+		o.audio = o.audio || chars > 0
+	case tArgs:
+		d.tool.args += chars
+		d.tool.call.Args = append(d.tool.call.Args, kept...)
+	}
+}
+
+func (d *Decoder) toolText(s slot, b []byte) {
+	if len(b) == 0 {
+		return
+	}
+	if s == tID {
+		d.tool.call.ID = string(b)
+	} else {
+		d.tool.call.Name = string(b)
+	}
+}
+
+func (d *Decoder) closeTool() {
+	t := &d.tool
+	if t.args == 0 && t.call.ID == "" && t.call.Name == "" {
+		return
+	}
+	d.choice.cur.tool = true
+	if d.choice.cur == &d.choice.message && d.choice.delta.seen {
+		return
+	}
+	d.tools = append(d.tools, *t)
+}
+
+// closeChoice adds up a choice, now that its index is known: it may stand
+// behind the delta, or nowhere.
+func (d *Decoder) closeChoice() {
+	c := &d.choice
+	if c.index < 0 {
+		c.index = d.m.position()
+	}
+	end := d.facts.choice(c.index)
+	if c.finish != "" {
+		end.Reason = c.finish
+	}
+	o := &c.delta
+	if !o.seen && (!d.stream || d.facts.Streamed == 0) {
+		o = &c.message
+	}
+	d.ev.Channels |= o.channels()
+	if c.index != 0 {
+		return
+	}
+	src := o.source()
+	d.facts.TextChars += o.content
+	d.facts.ReasoningChars += o.reasoning[src]
+	if d.capture {
+		d.facts.Text = append(d.facts.Text, o.text...)
+		d.facts.ReasoningText = append(d.facts.ReasoningText, o.thought[src]...)
+	}
+	for i := range d.tools {
+		d.addCall(&d.tools[i].call)
+	}
+}
+
+const maxCalls = 128
+
+// addCall joins a piece of a tool call to its call: by index, else by id. Two
+// ids under one index are two calls: some servers number every call 0.
+func (d *Decoder) addCall(t *Call) {
+	calls := d.facts.Calls
+	for i := len(calls) - 1; i >= 0; i-- {
+		c := &calls[i]
+		same := t.HasIndex && c.HasIndex && t.Index == c.Index && (t.ID == "" || c.ID == "" || t.ID == c.ID) ||
+			!t.HasIndex && t.ID != "" && t.ID == c.ID
+		if !same {
+			continue
+		}
+		if c.ID == "" {
+			c.ID = t.ID
+		}
+		if c.Name == "" {
+			c.Name = t.Name
+		}
+		c.Args = append(c.Args, t.Args...)
+		return
+	}
+	if len(calls) == maxCalls {
+		return
+	}
+	n := *t
+	if !n.HasIndex {
+		n.Index = int32(len(calls))
+	}
+	d.facts.Calls = append(calls, n)
+}

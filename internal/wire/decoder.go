@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"math"
+	"strconv"
+)
+
+// Decoder reads one response, or with NewRequest one request. The zero value
+// is of no use; it is not safe for concurrent use.
+type Decoder struct {
+	api     API
+	stream  bool
+	capture bool
+	fault   bool
+	began   bool // a byte of the current document was read
+
+	m    machine
+	memo memo
+	ev   Event
+
+	facts *Facts
+	req   *Request
+
+	choice choiceScratch
+	resp   responsesScratch
+	tool   toolScratch
+	tools  []toolScratch // of the choice being read
+	tkey   [40]byte      // name of the timing being read
+	ntkey  uint8
+	group  slot
+	err    Error // of the document being read
+
+	choices int32 // begun in the document
+}
+
+// Init makes d ready for a response of the API whose facts go to f. A stream's
+// events are told apart by Begin and End; a plain body is one document.
+func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
+	*d = Decoder{api: api, stream: stream, capture: capture, facts: f}
+	d.memo.off = !stream || capture
+	d.Begin()
+}
+
+// Begin starts a document: an event's data, or a plain body.
+func (d *Decoder) Begin() {
+	d.m.reset()
+	d.m.slot = root
+	d.ev = Event{}
+	d.fault, d.began = false, false
+	d.err = Error{}
+	d.choices = 0
+	if d.api == Responses {
+		d.resp.begin()
+	}
+}
+
+// Write feeds the next bytes of the document. It keeps none of them.
+func (d *Decoder) Write(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	whole := !d.began
+	d.began = true
+	if !whole {
+		d.memo.learn, d.memo.hit = false, false
+	} else if d.memoStart(p) {
+		return len(p), nil
+	}
+	d.feed(p)
+	if d.memo.learn = d.memo.learn && d.m.st == mDone; d.memo.learn {
+		d.memo.pattern = append(d.memo.pattern[:0], p...)
+	}
+	return len(p), nil
+}
+
+// End ends the document and says what it was.
+func (d *Decoder) End() Event {
+	if d.memo.hit {
+		return d.ev
+	}
+	m := &d.m
+	switch {
+	case m.st == mDone:
+	case m.st == mRaw && d.stream && isDone(m.lit[:m.nlit]):
+		d.ev.Done = true
+		return d.ev
+	default:
+		// Broken off or no JSON: what was complete in it counts.
+		d.fault = true
+		for m.nstack > 0 {
+			d.pop()
+		}
+	}
+	if d.api == Responses {
+		d.endResponses()
+	}
+	if d.err.Present {
+		d.ev.Error = true
+		if !d.facts.Error.Present {
+			d.facts.Error = d.err
+		}
+	}
+	if d.fault {
+		d.ev.Fault = true
+		d.facts.Faults++
+	}
+	d.facts.Streamed |= d.ev.Channels
+	if d.ev.Channels&Reasoning != 0 {
+		if d.ev.Summary() {
+			d.facts.Summaries = true
+		} else {
+			d.facts.RawReasoning = true
+		}
+	}
+	if d.memo.learn && d.repeats() {
+		d.memoLearn()
+	}
+	return d.ev
+}
+
+// Whole reports whether the document has come to its end.
+func (d *Decoder) Whole() bool { return d.m.st == mDone }
+
+// Empty reports whether the document had no bytes at all.
+func (d *Decoder) Empty() bool { return !d.began }
+
+func isDone(b []byte) bool { return len(b) >= 6 && string(b[:6]) == "[DONE]" }
+
+// short takes a complete short string.
+func (d *Decoder) short(s slot, b []byte) {
+	f := d.facts
+	switch s {
+	case sID:
+		if len(b) > 0 && (f.ID == "" || d.api == Responses) {
+			f.ID = intern(b, f.ID)
+		}
+	case sModel:
+		if len(b) > 0 {
+			f.Model = intern(b, f.Model)
+		}
+	case sTier:
+		f.Tier = intern(b, f.Tier)
+	case sFingerprint:
+		f.Fingerprint = intern(b, f.Fingerprint)
+	case eType, eCode, eMessage, sError, sDetail:
+		d.errorText(s, b)
+	case cFinish:
+		d.choice.finish = intern(b, d.choice.finish)
+	case tID, tName:
+		d.toolText(s, b)
+	default:
+		switch {
+		case s >= qFirst && s <= qLast:
+			d.requestText(s, b)
+		case s >= rFirst && s <= rLast:
+			d.responsesText(s, b)
+		}
+	}
+}
+
+// scalar takes a number, true, false or null.
+func (d *Decoder) scalar(s slot, b []byte) {
+	if b[0] == 'n' {
+		return // null says nothing, and never takes back what was said
+	}
+	switch {
+	case s >= uFirst && s <= uLast:
+		if n, ok := integer(b); ok {
+			*d.count(s) = Count{n, true}
+		} else {
+			d.fault = true
+		}
+	case s == cIndex:
+		if n, ok := integer(b); ok && n >= 0 && n < 1<<20 {
+			d.choice.index = int32(n)
+		}
+	case s == tIndex:
+		if n, ok := integer(b); ok && n >= 0 && n < 1<<20 {
+			d.tool.call.Index, d.tool.call.HasIndex = int32(n), true
+		}
+	case s == eCode:
+		if b[0] == '-' || b[0] >= '0' && b[0] <= '9' {
+			d.errorText(s, b)
+		}
+	case s == gValue:
+		d.timing(b)
+	case s >= qFirst && s <= qLast:
+		d.requestScalar(s, b)
+	case s >= rFirst && s <= rLast:
+		d.responsesScalar(s, b)
+	}
+}
+
+// integer reads a JSON number that is a whole one: a float without a fraction
+// is, what does not fit is not.
+func integer(b []byte) (int64, bool) {
+	var n int64
+	for i, c := range b {
+		if c < '0' || c > '9' || i == 18 {
+			f, err := strconv.ParseFloat(string(b), 64)
+			if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
+				return 0, false
+			}
+			return int64(f), true
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, len(b) > 0
+}
+
+func number(b []byte) (float64, bool) {
+	f, err := strconv.ParseFloat(string(b), 64)
+	return f, err == nil && !math.IsInf(f, 0) && !math.IsNaN(f)
+}

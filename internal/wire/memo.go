@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "bytes"
+
+// A stream's events are nearly all alike: the same document but for the text
+// of its delta and a few members that no table names. The memo keeps one such
+// event as a pattern, literal bytes with holes in it. An event that fits the
+// pattern has the same effect but for the length of its text, so that two
+// vectorised comparisons a hole take the place of reading it token by token.
+// What does not fit is read in full and becomes the next pattern.
+
+const (
+	maxHoles   = 12
+	maxPattern = 768
+	// maxMisses in a row, and the stream is taken to have no pattern.
+	maxMisses = 16
+)
+
+// hole is a value in the pattern that may differ: the inside of a string, or
+// a number that no table names.
+type hole struct {
+	start, end uint16
+	slot       slot
+	text       bool // generated text
+	str        bool
+	full       bool // a text that was not empty
+}
+
+type memo struct {
+	off     bool // no pattern for this decoder
+	learn   bool // the event being read may become the pattern
+	valid   bool
+	misses  uint8
+	nholes  uint8
+	counter int8 // the hole whose length counts, -1 for none
+	ev      Event
+	hit     bool // the event being read fitted
+	pattern []byte
+	holes   [maxHoles]hole
+}
+
+// memoStart is called with the first piece of an event; it reports whether the
+// piece is the whole event and fits the pattern, which then has had its effect.
+func (d *Decoder) memoStart(p []byte) bool {
+	m := &d.memo
+	m.learn, m.hit = false, false
+	if m.off {
+		return false
+	}
+	if m.valid {
+		if chars, ok := d.fits(p); ok {
+			m.misses, m.hit = 0, true
+			d.ev = m.ev
+			d.m.st = mDone
+			if m.counter >= 0 {
+				if m.ev.Channels&Content != 0 {
+					d.facts.TextChars += chars
+				} else {
+					d.facts.ReasoningChars += chars
+				}
+			}
+			return true
+		}
+		m.valid = false
+		if m.misses++; m.misses == maxMisses {
+			m.off = true
+			return false
+		}
+	}
+	m.learn = len(p) <= maxPattern
+	m.nholes = 0
+	return false
+}
+
+// fits compares an event with the pattern, and returns the code points of the
+// text that counts.
+func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
+	m := &d.memo
+	at, from := 0, 0 // in the event, in the pattern
+	for i := range m.holes[:m.nholes] {
+		h := &m.holes[i]
+		seg := m.pattern[from:h.start]
+		if len(p)-at < len(seg) || string(p[at:at+len(seg)]) != string(seg) {
+			return 0, false
+		}
+		at += len(seg)
+		from = int(h.end)
+		if !h.str {
+			n := litEnd(p[at:])
+			if n == 0 || p[at] == '{' || p[at] == '[' {
+				return 0, false
+			}
+			at += n
+			continue
+		}
+		q := bytes.IndexByte(p[at:], '"')
+		if q < 0 {
+			return 0, false
+		}
+		if q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
+			end, done := d.m.stringEnd(p, at)
+			if !done {
+				d.m.esc = false
+				return 0, false
+			}
+			q = end - at
+		}
+		if h.text {
+			if q > 0 != h.full {
+				return 0, false
+			}
+			if i == int(m.counter) {
+				d.m.chars = 0
+				d.text(p[at:at+q], true, nil, 0)
+				chars = d.m.chars
+			}
+		}
+		at += q
+	}
+	return chars, string(p[at:]) == string(m.pattern[from:])
+}
+
+// addHole notes a value of the event that is being read.
+func (d *Decoder) addHole(start, end int, s slot, text, str bool) {
+	m := &d.memo
+	if m.nholes == maxHoles {
+		m.learn = false
+		return
+	}
+	m.holes[m.nholes] = hole{uint16(start), uint16(end), s, text, str, end > start}
+	m.nholes++
+}
+
+// memoLearn makes the event that was just read the pattern.
+func (d *Decoder) memoLearn() {
+	m := &d.memo
+	m.counter = -1
+	for i := range m.holes[:m.nholes] {
+		h := &m.holes[i]
+		if !h.text || !h.full || !d.counts(h.slot) {
+			continue
+		}
+		if m.counter >= 0 {
+			return // two texts that count
+		}
+		m.counter = int8(i)
+	}
+	m.valid, m.ev = true, d.ev
+}
+
+// repeats reports whether the event's effect, but for its text, is the same
+// however often it is told.
+func (d *Decoder) repeats() bool {
+	if d.ev.Channels == 0 || d.ev.Terminal || d.fault || d.err.Present {
+		return false
+	}
+	if d.api == Responses {
+		return !d.resp.done && d.resp.kind != evItemAdded
+	}
+	for i := range d.tools {
+		if !d.tools[i].call.HasIndex {
+			return false
+		}
+	}
+	c := d.ev.Channels &^ summary
+	return c&(c-1) == 0 && !d.choice.message.seen && d.choices == 1
+}
+
+// counts reports whether a text in this place is the one that was counted.
+func (d *Decoder) counts(s slot) bool {
+	if d.api == Responses {
+		return s == rDelta && d.ev.Channels&(Content|Reasoning) != 0
+	}
+	if d.choice.index != 0 {
+		return false
+	}
+	switch s {
+	case cContent, cText:
+		return d.ev.Channels&Content != 0
+	case cReason0, cReason1, cReason2, cThought:
+		return d.ev.Channels&Reasoning != 0 && int(s-cReason0) == d.choice.delta.source()
+	}
+	return false
+}

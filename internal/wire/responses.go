@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "bytes"
+
+// The Responses API: typed events, or one response object with output items.
+// What an event means is known at its end only, for its type may stand anywhere.
+
+// eventKind is what an event's type says.
+type eventKind uint8
+
+const (
+	evOther eventKind = iota
+	evText
+	evReasoning
+	evSummary
+	evRefusal
+	evArgs
+	evAudio
+	evItemAdded
+	evCompleted
+	evIncomplete
+	evFailed
+	evError
+)
+
+type itemKind uint8
+
+const (
+	itemOther itemKind = iota
+	itemMessage
+	itemReasoning
+	itemFunction // function_call and custom_tool_call: they make the finish reason
+	itemTool     // other calls with a name
+)
+
+type responsesScratch struct {
+	kind      eventKind
+	done      bool  // the type ends in ".done"
+	chars     int64 // of delta
+	doneChars int64 // of text, refusal or arguments, in a ".done" event
+	text      []byte
+	doneText  []byte
+	outIndex  int32
+	partIndex int32
+	status    string
+	reason    string
+
+	item     itemKind
+	itemArgs int64
+	anyCall  bool
+	// An item's texts wait for its end: its type may stand behind them.
+	itemChars int64
+	itemText  []byte
+
+	// The parts that had a delta, so that their ".done" is no output again.
+	seen [8]uint32
+	next uint8
+}
+
+func (r *responsesScratch) begin() {
+	r.kind, r.done, r.chars, r.doneChars = evOther, false, 0, 0
+	r.outIndex, r.partIndex = 0, 0
+	r.text, r.doneText = r.text[:0], r.doneText[:0]
+}
+
+func responsesChild(k []byte) slot {
+	switch string(k) {
+	case "type":
+		return rType
+	case "delta":
+		return rDelta
+	case "output_index":
+		return rOutputIndex
+	case "content_index", "summary_index":
+		return rPartIndex
+	case "id":
+		return sID
+	case "model":
+		return sModel
+	case "response":
+		return sResponse
+	case "status":
+		return rStatus
+	case "output", "item":
+		return sItem
+	case "usage":
+		return sUsage
+	case "error":
+		return sError
+	case "incomplete_details":
+		return sIncomplete
+	case "service_tier":
+		return sTier
+	case "text", "refusal", "arguments", "input", "transcript":
+		return rText
+	case "code":
+		return eCode
+	case "message":
+		return eMessage
+	case "detail":
+		return sDetail
+	case "timings":
+		return gTimings
+	}
+	return none
+}
+
+func itemChild(k []byte) slot {
+	switch string(k) {
+	case "type":
+		return rItemType
+	case "name":
+		return tName
+	case "call_id":
+		return tID
+	case "arguments", "input":
+		return rArgs
+	case "content":
+		return sItemContent
+	case "summary":
+		return sItemSummary
+	}
+	return none
+}
+
+func itemPartChild(k []byte) slot {
+	switch string(k) {
+	case "text":
+		return rPartText
+	case "refusal":
+		return rPartRefusal
+	}
+	return none
+}
+
+// eventType reads a type: response.STEM.delta and its like.
+func (r *responsesScratch) eventType(b []byte) {
+	stem, ok := bytes.CutPrefix(b, []byte("response."))
+	if !ok {
+		if string(b) == "error" {
+			r.kind = evError
+		}
+		return
+	}
+	switch string(stem) {
+	case "completed", "done":
+		r.kind = evCompleted
+	case "incomplete":
+		r.kind = evIncomplete
+	case "failed":
+		r.kind = evFailed
+	case "output_item.added":
+		r.kind = evItemAdded
+	}
+	delta := false
+	if stem, delta = bytes.CutSuffix(stem, []byte(".delta")); !delta {
+		if stem, r.done = bytes.CutSuffix(stem, []byte(".done")); !r.done {
+			return
+		}
+	}
+	switch string(stem) {
+	case "output_text":
+		r.kind = evText
+	case "reasoning_text", "reasoning":
+		r.kind = evReasoning
+	case "reasoning_summary_text", "reasoning_summary":
+		r.kind = evSummary
+	case "refusal":
+		r.kind = evRefusal
+	case "audio", "output_audio", "audio.transcript", "output_audio_transcript", "audio_transcript":
+		r.kind = evAudio
+	case "function_call_arguments", "custom_tool_call_input", "mcp_call_arguments", "mcp_call.arguments",
+		"code_interpreter_call_code", "code_interpreter_call.code",
+		"shell_call_command", "apply_patch_call_operation_diff":
+		r.kind = evArgs
+	}
+}
+
+func (k eventKind) channel() Channel {
+	switch k {
+	case evText:
+		return Content
+	case evReasoning:
+		return Reasoning
+	case evSummary:
+		return Reasoning | summary
+	case evRefusal:
+		return Refusal
+	case evArgs:
+		return ToolCall
+	case evAudio:
+		return Audio
+	}
+	return 0
+}
+
+func (d *Decoder) responsesText(s slot, b []byte) {
+	r := &d.resp
+	switch s {
+	case rType:
+		if d.stream {
+			r.eventType(b)
+		} else if string(b) == "error" {
+			r.kind = evError
+		} else {
+			d.err.Type = string(b)
+		}
+	case rStatus:
+		r.status = string(b)
+	case rReason:
+		r.reason = string(b)
+	case rItemType:
+		switch string(b) {
+		case "message":
+			r.item = itemMessage
+		case "reasoning":
+			r.item = itemReasoning
+		case "function_call", "custom_tool_call":
+			r.item = itemFunction
+		case "mcp_call":
+			r.item = itemTool
+		}
+	}
+}
+
+func (d *Decoder) responsesScalar(s slot, b []byte) {
+	n, ok := integer(b)
+	if !ok || n < 0 {
+		return
+	}
+	switch s {
+	case rOutputIndex:
+		d.resp.outIndex = int32(min(n, 1<<15))
+	case rPartIndex:
+		d.resp.partIndex = int32(min(n, 1<<8))
+	}
+}
+
+// generatedResponses takes a complete string of text of a place. A stream
+// repeats its text in the items at its end: those are not counted again.
+func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
+	r := &d.resp
+	switch s {
+	case rDelta:
+		r.chars += chars
+		r.text = append(r.text, kept...)
+	case rText:
+		r.doneChars += chars
+		r.doneText = append(r.doneText, kept...)
+	case rArgs:
+		r.itemArgs += chars
+		d.tool.call.Args = append(d.tool.call.Args[:0], kept...)
+	case rPartText, rSummaryText:
+		if !d.stream {
+			r.itemChars += chars
+			r.itemText = append(r.itemText, kept...)
+		}
+	}
+}
+
+func (d *Decoder) openItem() {
+	d.resp.item, d.resp.itemArgs, d.resp.itemChars = itemOther, 0, 0
+	d.resp.itemText = d.resp.itemText[:0]
+	d.tool = toolScratch{}
+}
+
+// closeItem notes an item's tool call. Those of a stream are noted where they
+// are added, and again at the end with all that came.
+func (d *Decoder) closeItem() {
+	r := &d.resp
+	named := d.tool.call.Name != "" && (r.item == itemFunction || r.item == itemTool)
+	if r.item == itemFunction {
+		r.anyCall = true
+	}
+	if d.stream && r.kind == evItemAdded && named {
+		d.ev.Channels |= ToolCall
+	}
+	f := d.facts
+	switch r.item {
+	case itemMessage:
+		f.TextChars += r.itemChars
+		f.Text = append(f.Text, r.itemText...)
+	case itemReasoning:
+		f.ReasoningChars += r.itemChars
+		f.ReasoningText = append(f.ReasoningText, r.itemText...)
+	}
+	if r.item != itemFunction {
+		return
+	}
+	c := d.tool.call
+	for i := range d.facts.Calls {
+		if have := &d.facts.Calls[i]; have.ID == c.ID && have.Name == c.Name {
+			if len(c.Args) > 0 {
+				have.Args = c.Args
+			}
+			return
+		}
+	}
+	if len(d.facts.Calls) < maxCalls {
+		c.Index = int32(len(d.facts.Calls))
+		d.facts.Calls = append(d.facts.Calls, c)
+	}
+}
+
+// endResponses judges the document now that all of it is known.
+func (d *Decoder) endResponses() {
+	r, f := &d.resp, d.facts
+	if ch := r.kind.channel(); ch != 0 {
+		key := uint32(r.kind)<<24 | uint32(r.outIndex)<<8 | uint32(r.partIndex&0xff)
+		chars, text := r.chars, r.text
+		if r.done {
+			chars, text = r.doneChars, r.doneText
+			if r.hadDelta(key) {
+				chars = 0
+			}
+		} else if chars > 0 {
+			r.noteDelta(key)
+		}
+		if chars > 0 {
+			d.ev.Channels |= ch
+			switch {
+			case ch&Content != 0:
+				f.TextChars += chars
+				f.Text = append(f.Text, text...)
+			case ch&Reasoning != 0:
+				f.ReasoningChars += chars
+				f.ReasoningText = append(f.ReasoningText, text...)
+			}
+		}
+	}
+	if !d.stream {
+		d.finishResponse()
+		return
+	}
+	switch r.kind {
+	case evCompleted, evIncomplete, evFailed:
+		d.ev.Terminal = true
+		d.finishResponse()
+	case evError:
+		d.ev.Terminal = true
+		d.err.Present = true
+		f.choice(0).Reason = "error"
+	default:
+		if r.status != "" && len(f.Finish) == 0 {
+			f.choice(0)
+		}
+	}
+}
+
+// finishResponse turns the status into a finish reason.
+func (d *Decoder) finishResponse() {
+	r, f := &d.resp, d.facts
+	status := r.status
+	switch r.kind {
+	case evFailed:
+		status = "failed"
+	case evIncomplete:
+		status = "incomplete"
+	}
+	if status == "" {
+		return
+	}
+	end := f.choice(0)
+	switch status {
+	case "completed":
+		end.Reason = "stop"
+		if r.anyCall {
+			end.Reason = "tool_calls"
+		}
+	case "incomplete":
+		end.Reason = r.reason
+		if r.reason == "max_output_tokens" || r.reason == "" {
+			end.Reason = "length"
+		}
+	case "failed":
+		end.Reason = "error"
+	case "queued", "in_progress":
+	default:
+		end.Reason = status
+	}
+}
+
+func (r *responsesScratch) hadDelta(key uint32) bool {
+	for _, k := range r.seen {
+		if k == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *responsesScratch) noteDelta(key uint32) {
+	if r.hadDelta(key) {
+		return
+	}
+	r.seen[r.next%8] = key
+	r.next++
+}

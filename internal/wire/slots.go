@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+// The known places. Those of one group stand together, so that a range tells
+// the group.
+const (
+	none slot = iota
+	root      // the whole document
+	sID
+	sModel
+	sTier
+	sFingerprint
+	sUsage
+	sInDetails
+	sOutDetails
+	sError  // an object, or its text alone
+	sDetail // an error's text at the top, where others have an object
+	sXGroq
+
+	eMessage
+	eType
+	eCode
+
+	uInput
+	uOutput
+	uTotal
+	uCacheRead
+	uCacheWrite
+	uReasoning
+
+	gValue // a number in a group of timings
+	gTimings
+	gTimeInfo
+	gCheckpoint
+	gSLA
+
+	sChoice
+	cIndex
+	cFinish
+	sDelta
+	sMessage
+	cContent
+	cText
+	cRefusal
+	cReason0 // reasoning_content; the next three are the other sources, in order of preference
+	cReason1 // reasoning
+	cReason2 // reasoning_details[].text or .summary
+	cThought // parts of a content array
+	cAudio
+	sRDetail
+	sAudio
+	sTool
+	sFunc
+	sFuncCall
+	tIndex
+	tID
+	tName
+	tArgs
+
+	rType // Responses
+	rStatus
+	rReason
+	rItemType
+	rOutputIndex
+	rPartIndex
+	sResponse
+	sIncomplete
+	sItem
+	sItemContent
+	sItemSummary
+	rDelta
+	rText
+	rPartText
+	rPartRefusal
+	rSummaryText
+	rArgs
+
+	qModel // requests
+	qStream
+	qN
+	qMaxTokens
+	qTemperature
+	qTopP
+	qIncludeUsage
+	qStreamOptions
+	qTools
+	qMessages
+
+	numSlots
+
+	uFirst, uLast = uInput, uReasoning
+	rFirst, rLast = rType, rArgs
+	qFirst, qLast = qModel, qMessages
+)
+
+// kinds says what becomes of a string in a place.
+var kinds = [numSlots]strKind{
+	sID: strShort, sModel: strShort, sTier: strShort, sFingerprint: strShort,
+	eMessage: strShort, eType: strShort, eCode: strShort, sError: strShort, sDetail: strShort,
+	cFinish: strShort, tID: strShort, tName: strShort,
+	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
+	cReason0: strText, cReason1: strText, cReason2: strText, cThought: strText,
+	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
+	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rSummaryText: strText, rArgs: strText,
+	qModel: strShort, qMessages: strShort,
+}
+
+// child returns the place of a member, none when no table knows it.
+func (d *Decoder) child(parent slot, k []byte) slot {
+	switch parent {
+	case root:
+		switch {
+		case d.req != nil:
+			return requestChild(k)
+		case d.api == Responses:
+			return responsesChild(k)
+		}
+		s := chatChild(k)
+		if s >= gTimings && s <= gSLA {
+			d.group = s
+		}
+		return s
+	case sChoice:
+		return choiceChild(k)
+	case sDelta, sMessage:
+		return deltaChild(k)
+	case sUsage:
+		s := usageChild(k)
+		if s == gValue {
+			d.group = none
+			d.ntkey = uint8(copy(d.tkey[:], k))
+		}
+		return s
+	case sInDetails:
+		return inDetailsChild(k)
+	case sOutDetails:
+		return outDetailsChild(k)
+	case sError:
+		return errorChild(k)
+	case sXGroq:
+		switch string(k) {
+		case "usage":
+			return sUsage
+		case "error":
+			return sError
+		}
+	case gTimings, gTimeInfo, gCheckpoint, gSLA:
+		d.group = parent
+		d.ntkey = uint8(copy(d.tkey[:], k))
+		return gValue
+	case cContent, cThought:
+		return d.partPlace(parent, k)
+	case sRDetail:
+		switch string(k) {
+		case "text", "summary":
+			return cReason2
+		}
+	case sAudio:
+		switch string(k) {
+		case "data", "transcript":
+			return cAudio
+		}
+	case sTool:
+		return toolChild(k)
+	case sFunc, sFuncCall:
+		return funcChild(k)
+	case sResponse:
+		return responsesChild(k)
+	case sIncomplete:
+		if string(k) == "reason" {
+			return rReason
+		}
+	case sItem:
+		return itemChild(k)
+	case sItemContent:
+		return itemPartChild(k)
+	case sItemSummary:
+		if string(k) == "text" {
+			return rSummaryText
+		}
+	case qStreamOptions:
+		if string(k) == "include_usage" {
+			return qIncludeUsage
+		}
+	}
+	return none
+}
+
+// partPlace tells a part's text from a thought's: the parts of a thought are
+// reasoning, whatever they call their text.
+func (d *Decoder) partPlace(parent slot, k []byte) slot {
+	s := partChild(k)
+	if parent == cThought && s == cContent {
+		return cThought
+	}
+	return s
+}
+
+// enters reports whether the value of a place may be a container.
+func (d *Decoder) enters(s slot, array bool) bool {
+	switch s {
+	case root, sUsage, sInDetails, sOutDetails, sXGroq, sDelta, sMessage, sFunc, sFuncCall,
+		sAudio, sResponse, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions:
+		return !array
+	case sError:
+		return !array
+	case sChoice, sRDetail, sTool, cThought, sItem, sItemContent, sItemSummary:
+		return true
+	case cContent:
+		// An array of parts is content; an object in its place is not.
+		return array || d.m.top().array
+	case qTools, qMessages:
+		return array
+	}
+	return false
+}
+
+// open begins an object of a known place.
+func (d *Decoder) open(s slot) {
+	switch s {
+	case sChoice:
+		d.openChoice()
+	case sDelta:
+		d.openOutput(&d.choice.delta)
+	case sMessage:
+		d.openOutput(&d.choice.message)
+	case sTool, sFuncCall:
+		d.tool = toolScratch{}
+	case sError:
+		d.err.Present = true
+	case sItem:
+		d.openItem()
+	}
+}
+
+// close ends an object of a known place.
+func (d *Decoder) close(s slot) {
+	switch s {
+	case root:
+		d.closeRoot()
+	case sChoice:
+		d.closeChoice()
+	case sTool:
+		d.closeTool()
+	case sFuncCall:
+		d.tool.call.Index, d.tool.call.HasIndex = 0, true
+		d.closeTool()
+	case sItem:
+		d.closeItem()
+	}
+}
+
+// closeArray ends an array of n elements.
+func (d *Decoder) closeArray(s slot, n int64) {
+	switch s {
+	case qTools:
+		d.req.HasTools = d.req.HasTools || n > 0
+	case qMessages:
+		d.req.Messages = Count{n, true}
+	}
+}
+
+// closeRoot ends the document's object.
+func (d *Decoder) closeRoot() {
+	e := &d.err
+	if !e.Present && (e.Code != "" || e.Type != "") && e.HasMessage {
+		e.Present = true // {"code": …, "message": …} with no error object
+	}
+	if !e.Present {
+		*e = Error{}
+	}
+}
+
+// generated takes a complete string of text of a place.
+func (d *Decoder) generated(s slot, chars int64, kept []byte) {
+	if s >= rFirst && s <= rLast {
+		d.generatedResponses(s, chars, kept)
+		return
+	}
+	d.generatedChat(s, chars, kept)
+}

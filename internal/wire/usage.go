@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+// Usage under all its names. Every count is taken as it was reported: the last
+// value that is not null holds, nothing is summed, nothing derived.
+
+func usageChild(k []byte) slot {
+	switch string(k) {
+	case "prompt_tokens", "input_tokens":
+		return uInput
+	case "completion_tokens", "output_tokens":
+		return uOutput
+	case "total_tokens":
+		return uTotal
+	case "prompt_tokens_details", "input_tokens_details":
+		return sInDetails
+	case "completion_tokens_details", "output_tokens_details":
+		return sOutDetails
+	case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
+		return uCacheRead
+	case "cache_creation_input_tokens", "cache_write_tokens":
+		return uCacheWrite
+	case "reasoning_tokens":
+		return uReasoning
+	case "latency_checkpoint":
+		return gCheckpoint
+	case "queue_time", "prompt_time", "completion_time", "total_time",
+		"time_to_first_token_ms", "time_per_output_token_ms", "tokens_per_second", "prompt_tokens_per_second":
+		return gValue // Groq, gpustack: times among the counts
+	}
+	return none
+}
+
+func inDetailsChild(k []byte) slot {
+	switch string(k) {
+	case "cached_tokens", "cache_read_tokens":
+		return uCacheRead
+	case "cache_write_tokens", "cache_creation_tokens":
+		return uCacheWrite
+	}
+	return none
+}
+
+func outDetailsChild(k []byte) slot {
+	if string(k) == "reasoning_tokens" {
+		return uReasoning
+	}
+	return none
+}
+
+func (d *Decoder) count(s slot) *Count {
+	u := &d.facts.Usage
+	switch s {
+	case uInput:
+		return &u.Input
+	case uOutput:
+		return &u.Output
+	case uTotal:
+		return &u.Total
+	case uCacheRead:
+		return &u.CacheRead
+	case uCacheWrite:
+		return &u.CacheWrite
+	default:
+		return &u.Reasoning
+	}
+}
+
+// groupName is the prefix that a group of timings has in the record.
+func groupName(s slot) string {
+	switch s {
+	case gTimings:
+		return "timings."
+	case gTimeInfo:
+		return "time_info."
+	case gCheckpoint:
+		return "latency_checkpoint."
+	case gSLA:
+		return "sla_metrics."
+	}
+	return ""
+}
+
+const maxTimings = 32
+
+// timing notes a number under the key read last.
+func (d *Decoder) timing(b []byte) {
+	v, ok := number(b)
+	if !ok {
+		return
+	}
+	prefix, key := groupName(d.group), d.tkey[:d.ntkey]
+	for i := range d.facts.Timings {
+		t := &d.facts.Timings[i]
+		if len(t.Name) == len(prefix)+len(key) && t.Name[:len(prefix)] == prefix && t.Name[len(prefix):] == string(key) {
+			t.Value = v
+			return
+		}
+	}
+	if len(d.facts.Timings) < maxTimings {
+		d.facts.Timings = append(d.facts.Timings, Timing{prefix + string(key), v})
+	}
+}
+
+// errorChild is the table of an error object.
+func errorChild(k []byte) slot {
+	switch string(k) {
+	case "message":
+		return eMessage
+	case "type":
+		return eType
+	case "code":
+		return eCode
+	}
+	return none
+}
+
+// errorText takes the strings of an error. A string where an object is usual
+// is the message (xAI, Mistral, Voyage).
+func (d *Decoder) errorText(s slot, b []byte) {
+	e := &d.err
+	switch s {
+	case eType:
+		e.Type = string(b)
+	case eCode:
+		e.Code = string(b)
+	case eMessage:
+		e.HasMessage = true
+	case sError, sDetail:
+		e.Present, e.HasMessage = true, true
+	}
+	if (s == eMessage || s == sError || s == sDetail) && d.capture {
+		e.Message = string(b)
+	}
+}

@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/tacho-go/tacho/internal/wire"
+)
+
+// The record as JSON. Durations are seconds; what is absent is left out.
+
+type recordJSON struct {
+	Operation     string  `json:"operation,omitempty"`
+	API           string  `json:"api,omitempty"`
+	Provider      string  `json:"provider,omitempty"`
+	Server        string  `json:"server,omitempty"`
+	RequestModel  string  `json:"request_model,omitempty"`
+	ResponseModel string  `json:"response_model,omitempty"`
+	ResponseID    string  `json:"response_id,omitempty"`
+	Stream        bool    `json:"stream"`
+	Attempt       int     `json:"attempt"`
+	Attempts      int     `json:"attempts"`
+	Redirects     int     `json:"redirects,omitempty"`
+	Outcome       string  `json:"outcome,omitempty"`
+	Status        int     `json:"status,omitempty"`
+	Error         *errKey `json:"error,omitempty"`
+	Start         string  `json:"start"`
+
+	Phases *phasesKey `json:"phases,omitempty"`
+	Conn   *connKey   `json:"conn,omitempty"`
+
+	TTFB         *float64 `json:"ttfb,omitempty"`
+	TTFC         *float64 `json:"ttfc,omitempty"`
+	TTFT         *float64 `json:"ttft,omitempty"`
+	TTFO         *float64 `json:"ttfo,omitempty"`
+	TTLT         *float64 `json:"ttlt,omitempty"`
+	Duration     *float64 `json:"duration,omitempty"`
+	NetworkWait  *float64 `json:"network_wait,omitempty"`
+	ConsumerWait *float64 `json:"consumer_wait,omitempty"`
+	Bound        string   `json:"bound,omitempty"`
+	Buffered     bool     `json:"buffered,omitempty"`
+
+	FirstChannel string   `json:"first_channel,omitempty"`
+	Events       *int     `json:"events,omitempty"`
+	OutputEvents *int     `json:"output_events,omitempty"`
+	FirstOutput  *int     `json:"first_output_event,omitempty"`
+	FirstVisible *int     `json:"first_visible_event,omitempty"`
+	DoneSeen     *bool    `json:"done_seen,omitempty"`
+	Terminated   string   `json:"terminated,omitempty"`
+	Gaps         *gapsKey `json:"gaps,omitempty"`
+	TBT          *tbtKey  `json:"tbt,omitempty"`
+	TPOT         *float64 `json:"tpot,omitempty"`
+	TPS          *float64 `json:"tokens_per_second,omitempty"`
+	Streamed     *int64   `json:"streamed_tokens,omitempty"`
+
+	Usage       *usageKey `json:"usage,omitempty"`
+	UsageSource string    `json:"usage_source,omitempty"`
+	Finish      []*string `json:"finish_reasons,omitempty"`
+	TextChars   *int64    `json:"text_chars,omitempty"`
+	Reasoning   *int64    `json:"reasoning_chars,omitempty"`
+	ToolCalls   *int      `json:"tool_call_count,omitempty"`
+
+	RateLimit    *limitsKey         `json:"ratelimit,omitempty"`
+	ServerTiming map[string]float64 `json:"server_timing,omitempty"`
+	Request      *requestKey        `json:"request,omitempty"`
+	Labels       map[string]string  `json:"labels,omitempty"`
+}
+
+type errKey struct {
+	Type      string `json:"type,omitempty"`
+	Code      string `json:"code,omitempty"`
+	MidStream bool   `json:"mid_stream"`
+}
+
+type phasesKey struct {
+	DNS     *float64 `json:"dns,omitempty"`
+	Connect *float64 `json:"connect,omitempty"`
+	TLS     *float64 `json:"tls,omitempty"`
+	Send    *float64 `json:"send,omitempty"`
+	Wait    *float64 `json:"wait,omitempty"`
+}
+
+type connKey struct {
+	Reused      *bool    `json:"reused,omitempty"`
+	Protocol    string   `json:"protocol,omitempty"`
+	Remote      string   `json:"remote,omitempty"`
+	RTT         *float64 `json:"rtt,omitempty"`
+	RTTVar      *float64 `json:"rtt_var,omitempty"`
+	Retransmits *int64   `json:"retransmits,omitempty"`
+}
+
+type gapsKey struct {
+	Count  int      `json:"count"`
+	Min    float64  `json:"min"`
+	Mean   float64  `json:"mean"`
+	StdDev *float64 `json:"stddev,omitempty"`
+	Max    float64  `json:"max"`
+}
+
+type tbtKey struct {
+	Mean   float64 `json:"mean"`
+	Tokens string  `json:"tokens"`
+}
+
+type usageKey struct {
+	Input      *int64 `json:"input_tokens,omitempty"`
+	Output     *int64 `json:"output_tokens,omitempty"`
+	CacheRead  *int64 `json:"cache_read_tokens,omitempty"`
+	CacheWrite *int64 `json:"cache_write_tokens,omitempty"`
+	Reasoning  *int64 `json:"reasoning_tokens,omitempty"`
+}
+
+type limitsKey struct {
+	LimitRequests     *int64   `json:"limit_requests,omitempty"`
+	RemainingRequests *int64   `json:"remaining_requests,omitempty"`
+	ResetRequests     *float64 `json:"reset_requests,omitempty"`
+	LimitTokens       *int64   `json:"limit_tokens,omitempty"`
+	RemainingTokens   *int64   `json:"remaining_tokens,omitempty"`
+	ResetTokens       *float64 `json:"reset_tokens,omitempty"`
+	RetryAfter        *float64 `json:"retry_after,omitempty"`
+}
+
+type requestKey struct {
+	N            *int64   `json:"n,omitempty"`
+	MaxTokens    *int64   `json:"max_tokens,omitempty"`
+	Temperature  *float64 `json:"temperature,omitempty"`
+	TopP         *float64 `json:"top_p,omitempty"`
+	HasTools     bool     `json:"has_tools"`
+	IncludeUsage bool     `json:"include_usage"`
+	MessageCount *int64   `json:"message_count,omitempty"`
+}
+
+// MarshalJSON writes the record. Durations are in seconds, Start is RFC 3339
+// with nanoseconds, and a figure that does not exist has no key. It holds no
+// content of requests or responses.
+func (c *Call) MarshalJSON() ([]byte, error) {
+	r := recordJSON{
+		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
+		RequestModel: c.req.Model, ResponseModel: c.facts.Model, ResponseID: c.facts.ID,
+		Stream: c.stream, Attempt: c.attempt, Attempts: 1, Redirects: c.redirects,
+		Outcome: c.outcome.String(), Status: c.status, Start: c.start.Format(time.RFC3339Nano),
+		Phases: c.phasesJSON(), Conn: c.connJSON(),
+		TTFB: c.seconds(TTFB), TTFC: c.seconds(TTFC), TTFT: c.seconds(TTFT), TTFO: c.seconds(TTFO), TTLT: c.seconds(TTLT),
+		Duration: c.seconds(Duration), NetworkWait: c.seconds(NetworkWait), ConsumerWait: c.seconds(ConsumerWait),
+		Usage: c.usageJSON(), Request: c.requestJSON(), RateLimit: c.limitsJSON(),
+	}
+	if c.failed {
+		r.Error = &errKey{c.failure.Type, c.failure.Code, c.failure.MidStream}
+	}
+	if r.Usage != nil {
+		r.UsageSource = "reported"
+	}
+	if c.stream {
+		c.streamJSON(&r)
+	}
+	for _, f := range c.facts.Finish {
+		var reason *string
+		if f.Reason != "" {
+			reason = &f.Reason
+		}
+		r.Finish = append(r.Finish, reason)
+	}
+	if c.events > 0 || !c.stream && c.status > 0 && c.status < 400 {
+		r.TextChars, r.Reasoning = &c.facts.TextChars, &c.facts.ReasoningChars
+		r.ToolCalls = ptr(len(c.facts.Calls))
+	}
+	for _, t := range c.facts.Timings {
+		if r.ServerTiming == nil {
+			r.ServerTiming = make(map[string]float64)
+		}
+		r.ServerTiming[t.Name] = t.Value
+	}
+	for _, l := range c.labels {
+		if r.Labels == nil {
+			r.Labels = make(map[string]string)
+		}
+		r.Labels[l.Name] = l.Value
+	}
+	return json.Marshal(r)
+}
+
+func (c *Call) streamJSON(r *recordJSON) {
+	r.Events, r.OutputEvents, r.DoneSeen = &c.events, &c.outputEvents, &c.done
+	if c.firstOutput >= 0 {
+		r.FirstOutput, r.FirstChannel = &c.firstOutput, c.firstChannel.String()
+	}
+	if c.firstVisible >= 0 {
+		r.FirstVisible = &c.firstVisible
+	}
+	r.Terminated = c.terminated()
+	if c.upper {
+		r.Bound = "upper"
+	}
+	r.Buffered = c.Buffered()
+	if g, ok := c.Gaps(); ok {
+		r.Gaps = &gapsKey{Count: g.Count, Min: g.Min.Seconds(), Mean: g.Mean.Seconds(), Max: g.Max.Seconds()}
+		if g.HasStdDev {
+			r.Gaps.StdDev = ptr(g.StdDev.Seconds())
+		}
+	}
+	if t, ok := c.TBT(); ok {
+		r.TBT = &tbtKey{t.Value.Seconds(), tokenSource(t)}
+	}
+	r.TPOT = c.seconds(TPOT)
+	if v, ok := c.TokensPerSecond(); ok {
+		r.TPS = &v
+	}
+	if n, ok := c.StreamedTokens(); ok {
+		r.Streamed = &n
+	}
+}
+
+func tokenSource(t PerToken) string {
+	if t.Assumed {
+		return "assumed"
+	}
+	return "counted"
+}
+
+// terminated says what ended the stream: done, terminal_event or eof; "" when
+// it was not seen to end.
+func (c *Call) terminated() string {
+	switch {
+	case c.done:
+		return "done"
+	case c.terminal:
+		return "terminal_event"
+	case c.eof:
+		return "eof"
+	}
+	return ""
+}
+
+func ptr[T any](v T) *T { return &v }
+
+func (c *Call) seconds(f Figure) *float64 {
+	d, ok := c.Figure(f)
+	if !ok {
+		return nil
+	}
+	return ptr(d.Seconds())
+}
+
+func count(n wire.Count) *int64 {
+	if !n.OK {
+		return nil
+	}
+	return &n.N
+}
+
+func number(n wire.Number) *float64 {
+	if !n.OK {
+		return nil
+	}
+	return &n.V
+}
+
+func (c *Call) phasesJSON() *phasesKey {
+	p := phasesKey{c.seconds(DNS), c.seconds(Connect), c.seconds(TLS), c.seconds(Send), c.seconds(Wait)}
+	if p == (phasesKey{}) {
+		return nil
+	}
+	return &p
+}
+
+func (c *Call) connJSON() *connKey {
+	k := connKey{Protocol: c.proto}
+	if c.phases.HasConn {
+		k.Reused = &c.phases.Reused
+	}
+	if c.phases.Remote != nil {
+		k.Remote = c.phases.Remote.String()
+	}
+	if c.phases.HasTCP {
+		t := &c.phases.TCP
+		k.RTT, k.RTTVar, k.Retransmits = ptr(t.RTT.Seconds()), ptr(t.RTTVar.Seconds()), &t.Retransmits
+	}
+	if k == (connKey{}) {
+		return nil
+	}
+	return &k
+}
+
+func (c *Call) usageJSON() *usageKey {
+	u := &c.facts.Usage
+	k := usageKey{count(u.Input), count(u.Output), count(u.CacheRead), count(u.CacheWrite), count(u.Reasoning)}
+	if k == (usageKey{}) {
+		return nil
+	}
+	return &k
+}
+
+func (c *Call) limitsJSON() *limitsKey {
+	l := &c.limits
+	k := limitsKey{count(l.LimitRequests), count(l.RemainingRequests), number(l.ResetRequests),
+		count(l.LimitTokens), count(l.RemainingTokens), number(l.ResetTokens), number(l.RetryAfter)}
+	if k == (limitsKey{}) {
+		return nil
+	}
+	return &k
+}
+
+func (c *Call) requestJSON() *requestKey {
+	q := &c.req
+	if !q.Read {
+		return nil
+	}
+	return &requestKey{count(q.N), count(q.MaxTokens), number(q.Temperature), number(q.TopP),
+		q.HasTools, q.IncludeUsage, count(q.Messages)}
+}

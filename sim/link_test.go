@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tacho-go/tacho/sim"
+)
+
+func TestLinkDelay(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const d = 30 * ms
+		s := sim.New(t, sim.WithLink(sim.Link{Delay: d}), sim.WithScript(sim.Script{HeaderDelay: 100 * ms, Gap: 7 * ms, Text: "a b"}))
+		c := s.Client()
+		// Connecting costs a round trip; each answer another one.
+		for i, first := range []time.Duration{100*ms + 4*d, 100*ms + 2*d} {
+			start := time.Now()
+			resp := post(t, s, c, chatPath, streamBody)
+			got := times(arrivals(t, start, resp.Body))
+			resp.Body.Close()
+			want := []time.Duration{first, first + 7*ms, first + 14*ms, first + 21*ms, first + 28*ms, first + 28*ms}
+			if !slices.Equal(got, want) {
+				t.Errorf("call %d:\n got %v\nwant %v", i, got, want)
+			}
+		}
+		equal(t, "accepted", s.Accepted(), 1)
+	})
+}
+
+// TestLinkPackets sends 1000 bytes in packets of 100 and notes their arrivals.
+func TestLinkPackets(t *testing.T) {
+	t.Parallel()
+	const delay, jitter = 10 * ms, 5 * ms
+	run := func(seed uint64) (at []time.Duration) {
+		synctest.Test(t, func(t *testing.T) {
+			s := sim.New(t, sim.WithLink(sim.Link{Delay: delay, Jitter: jitter, PerPacket: 100, Seed: seed}),
+				sim.WithScript(sim.Script{Body: make([]byte, 100_000)}))
+			resp := post(t, s, s.Client(), chatPath, plainBody)
+			defer resp.Body.Close()
+			// Headers and body were written at the same time, so that what has
+			// come so far shares the time of the first packet.
+			start := time.Now()
+			total := 0
+			for buf := make([]byte, 64<<10); ; {
+				n, err := resp.Body.Read(buf)
+				total += n
+				if at = append(at, time.Since(start)); err == io.EOF {
+					break
+				} else if err != nil {
+					t.Fatal(err)
+				}
+			}
+			equal(t, "bytes", total, 100_000)
+		})
+		return slices.Compact(at)
+	}
+	one, again, two := run(1), run(1), run(2)
+	if !slices.Equal(one, again) {
+		t.Errorf("the same seed gives\n%v and\n%v", one, again)
+	}
+	if slices.Equal(one, two) {
+		t.Error("another seed gives the same times")
+	}
+	// Order is kept: only a packet later than all before it has a time of its own.
+	if len(one) < 3 || !slices.IsSorted(one) || one[len(one)-1] > 8*jitter {
+		t.Errorf("arrivals %v", one)
+	}
+}
+
+func TestLinkCloseAndCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(t, sim.WithLink(sim.Link{Delay: time.Second}))
+		s.Play(sim.Script{Steps: []sim.Step{sim.Raw([]byte("abc")), sim.Cut()}}, sim.Script{Steps: []sim.Step{sim.Hang()}})
+		c := s.Client()
+		resp := post(t, s, c, chatPath, streamBody)
+		got, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if string(got) != "abc" || err != io.ErrUnexpectedEOF {
+			t.Errorf("%q %v", got, err)
+		}
+
+		resp = post(t, s, c, chatPath, streamBody)
+		equal(t, "open", s.OpenConns(), 1)
+		resp.Body.Close() // the server learns of it one delay later
+		time.Sleep(time.Second - 1)
+		synctest.Wait()
+		equal(t, "open just before", s.OpenConns(), 1)
+		time.Sleep(1)
+		synctest.Wait()
+		equal(t, "open after", s.OpenConns(), 0)
+	})
+}
+
+func TestLinkDeadline(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(t, sim.WithLink(sim.Link{Delay: time.Second}))
+		c, err := s.Dial(t.Context(), "tcp", "sim.invalid:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		c.SetDeadline(start.Add(time.Second))
+		c.SetReadDeadline(start.Add(time.Minute))
+		_, err = c.Read(make([]byte, 1))
+		if e, ok := err.(net.Error); !ok || !e.Timeout() {
+			t.Errorf("error %v", err)
+		}
+		equal(t, "time", time.Since(start), time.Minute)
+		if _, err = c.Write([]byte{0}); !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("write: %v", err)
+		}
+		c.Close()
+		if _, err = c.Write([]byte{0}); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("write after close: %v", err)
+		}
+	})
+}
+
+func TestLinkString(t *testing.T) {
+	t.Parallel()
+	equal(t, "text", sim.Link{Delay: 5 * ms, Jitter: ms, Seed: 3}.String(),
+		"emulated link: delay 5ms each way, jitter exponential with mean 1ms (cut at 8ms), packets of 1460 bytes, seed 3")
+}
+
+// TestLinkOnPort shows that bytes pass; how long they take is for bubbles.
+func TestLinkOnPort(t *testing.T) {
+	t.Parallel()
+	s, err := sim.Listen(sim.WithLink(sim.Link{Delay: 1, PerPacket: 7}), sim.WithScript(sim.Script{Text: "a b"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	resp, body := fetch(t, s, s.Client(), chatPath, plainBody)
+	equal(t, "status", resp.StatusCode, http.StatusOK)
+	equal(t, "length", int64(len(body)), resp.ContentLength)
+}

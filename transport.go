@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/tacho-go/tacho/internal/wire"
+)
+
+// Transport is an http.RoundTripper that measures the calls to LLM endpoints
+// that pass through it, and lets all other requests pass as they are. It is
+// safe for concurrent use. The zero Transport measures into nothing but
+// observers of the context; make one with NewTransport.
+type Transport struct {
+	base    http.RoundTripper
+	config  *config
+	drains  drains
+	buffers buffers
+}
+
+// NewTransport returns a Transport over base; a nil base is
+// http.DefaultTransport. It changes neither requests nor responses: the
+// application reads the bytes that the server sent and gets the errors that
+// base returned.
+func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
+	return &Transport{base: base, config: newConfig(opts)}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	api := route(req)
+	if api == wire.NoAPI || exchangeFrom(req.Context()) != nil {
+		return base.RoundTrip(req)
+	}
+	x := t.begin(api, req)
+	r := x.request(req)
+	resp, err := base.RoundTrip(r)
+	return x.response(req, r, resp, err)
+}
+
+// Middleware measures the request that it hands to next. It has the signature
+// of the middlewares of openai-go (v1, v2, v3) and anthropic-sdk-go, which call
+// it once for each attempt; redirects that the client follows are part of the
+// attempt. It never returns an error of its own.
+//
+//	client := openai.NewClient(option.WithMiddleware(t.Middleware))
+func (t *Transport) Middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	api := route(req)
+	if api == wire.NoAPI || exchangeFrom(req.Context()) != nil {
+		return next(req)
+	}
+	x := t.begin(api, req)
+	r := x.request(req)
+	resp, err := next(r)
+	return x.response(req, r, resp, err)
+}
+
+// Middleware returns a middleware for openai-go and anthropic-sdk-go that
+// measures each attempt. Where the end of drains must be awaited, use the
+// method of a Transport instead.
+func Middleware(opts ...Option) func(*http.Request, func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	return NewTransport(nil, opts...).Middleware
+}
+
+// CloseIdleConnections closes those of the base transport, if it can.
+func (t *Transport) CloseIdleConnections() {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	if c, ok := base.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
+// Wait returns when no drain is under way: the rest of the streams that have
+// ended was read, or given up, and their connections are free for the next
+// call. A call made before that dials anew. It returns the context's error
+// when that ends first.
+func (t *Transport) Wait(ctx context.Context) error { return t.drains.wait(ctx) }
+
+// route tells whether a request is a call, at the cost of a look at its path.
+func route(req *http.Request) wire.API {
+	if req == nil || req.URL == nil {
+		return wire.NoAPI
+	}
+	return wire.Route(req.Method, req.URL.Path)
+}
+
+// begin makes the exchange of a request.
+func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
+	x := &exchange{transport: t, config: t.config}
+	if x.config == nil {
+		x.config = &config{atOnce: defaultAtOnce, provider: "openai"}
+	}
+	c := &x.call
+	c.init()
+	c.start = time.Now()
+	c.api = api
+	c.provider = x.config.provider
+	c.server = req.URL.Host
+	c.attempt = 1
+	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 && len(h[0]) == 1 && h[0][0] >= '0' && h[0][0] <= '9' {
+		c.attempt = int(h[0][0]-'0') + 1
+	}
+	for r := req.Response; r != nil && c.redirects < 32; {
+		c.redirects++
+		if r.Request == nil {
+			break
+		}
+		r = r.Request.Response
+	}
+	ctx := req.Context()
+	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
+	x.observers, _ = ctx.Value(observerKey{}).(*observerList)
+	return x
+}
+
+// drains counts the drains under way. The zero value is ready.
+type drains struct {
+	mu   sync.Mutex
+	n    int
+	idle chan struct{} // closed when n falls to 0; nil while nobody waits
+}
+
+func (d *drains) add() {
+	d.mu.Lock()
+	d.n++
+	d.mu.Unlock()
+}
+
+func (d *drains) done() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.n--; d.n == 0 && d.idle != nil {
+		close(d.idle)
+		d.idle = nil
+	}
+}
+
+func (d *drains) wait(ctx context.Context) error {
+	d.mu.Lock()
+	if d.n == 0 {
+		d.mu.Unlock()
+		return nil
+	}
+	if d.idle == nil {
+		d.idle = make(chan struct{})
+	}
+	idle := d.idle
+	d.mu.Unlock()
+	select {
+	case <-idle:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
