@@ -206,13 +206,13 @@ func (c *Call) Status() (int, bool) { return c.status, c.status != 0 }
 func (c *Call) Failure() (Failure, bool) { return c.failure, c.failed }
 
 // RequestModel returns the model that was asked for, "" when unknown.
-func (c *Call) RequestModel() string { return c.req.Model }
+func (c *Call) RequestModel() string { return c.req.Model.String() }
 
 // ResponseModel returns the model that answered, "" when unknown.
-func (c *Call) ResponseModel() string { return c.facts.Model }
+func (c *Call) ResponseModel() string { return c.facts.Model.String() }
 
 // ResponseID returns the response's id, "" when there was none.
-func (c *Call) ResponseID() string { return c.facts.ID }
+func (c *Call) ResponseID() string { return c.facts.ID.String() }
 
 // Reused reports whether the connection had served a request before; absent
 // when the base transport does not tell or none was had.

@@ -60,6 +60,7 @@ type exchange struct {
 	networkAtLast time.Duration // of the last output event
 	gapSeries     *Histogram
 	plain         plainBody
+	marks         *[]mark // where Events wants to know of each event
 }
 
 // bodyMode says what the body is taken for.
@@ -79,8 +80,8 @@ func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
 func (x *exchange) request(req *http.Request) *http.Request {
 	known := x.readRequest(req)
 	c := &x.call
-	if c.req.Model == "" {
-		c.req.Model = wire.Deployment(req.URL.Path)
+	if c.req.Model.Empty() {
+		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
 	parent := x.startSpan(req.Context())
 	x.ctx.parent, x.ctx.x = parent, x
@@ -103,7 +104,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	c := &x.call
 	if x.watched != nil {
 		model := c.req.Model
-		if c.req = x.watched.finish(); c.req.Model == "" {
+		if c.req = x.watched.finish(); c.req.Model.Empty() {
 			c.req.Model = model
 		}
 	}
@@ -130,7 +131,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	c.limits.ReadHeader(resp.Header, &c.facts)
 
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
-		x.mode = bodyPlain
+		x.decide(false)
 		x.endBody(now, io.EOF)
 		tell := x.claim()
 		x.mu.Unlock()
@@ -147,8 +148,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	likely := c.status < 400 && (x.typed || c.req.Stream)
 	switch {
 	case c.status >= 400:
-		x.mode = bodyPlain
-		x.dec.Init(c.api, false, x.config.capture, &c.facts)
+		x.decide(false)
 	case resp.Header.Get("Content-Encoding") != "":
 		x.mode = bodyOpaque
 		c.stream = likely

@@ -36,8 +36,8 @@ func newInstruments(mp metric.MeterProvider) *instruments {
 func (i *instruments) record(ctx context.Context, c *Call) {
 	attrs := make([]attribute.KeyValue, 0, 8)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
-	if c.req.Model != "" {
-		attrs = append(attrs, conv.RequestModel.String(bounded(c.req.Model)))
+	if !c.req.Model.Empty() {
+		attrs = append(attrs, conv.RequestModel.String(bounded(c.RequestModel())))
 	}
 	attrs = appendServer(attrs, c.server)
 	if t := c.errorType(); t != "" {

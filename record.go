@@ -138,7 +138,7 @@ type requestKey struct {
 func (c *Call) MarshalJSON() ([]byte, error) {
 	r := recordJSON{
 		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
-		RequestModel: c.req.Model, ResponseModel: c.facts.Model, ResponseID: c.facts.ID,
+		RequestModel: c.RequestModel(), ResponseModel: c.ResponseModel(), ResponseID: c.ResponseID(),
 		Stream: c.stream, Attempt: c.attempt, Attempts: 1, Redirects: c.redirects,
 		Outcome: c.outcome.String(), Status: c.status, Start: c.start.Format(time.RFC3339Nano),
 		Phases: c.phasesJSON(), Conn: c.connJSON(),

@@ -27,8 +27,8 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 	name := c.Operation()
 	attrs := make([]attribute.KeyValue, 0, 5)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
-	if c.req.Model != "" {
-		model := bounded(c.req.Model)
+	if !c.req.Model.Empty() {
+		model := bounded(c.RequestModel())
 		name += " " + model
 		attrs = append(attrs, conv.RequestModel.String(model))
 	}
@@ -75,11 +75,11 @@ func (c *Call) spanAttributes() []attribute.KeyValue {
 	if c.stream {
 		a = append(a, conv.RequestStream.Bool(true))
 	}
-	if c.facts.Model != "" {
-		a = append(a, conv.ResponseModel.String(bounded(c.facts.Model)))
+	if !c.facts.Model.Empty() {
+		a = append(a, conv.ResponseModel.String(bounded(c.ResponseModel())))
 	}
-	if c.facts.ID != "" {
-		a = append(a, conv.ResponseID.String(bounded(c.facts.ID)))
+	if !c.facts.ID.Empty() {
+		a = append(a, conv.ResponseID.String(bounded(c.ResponseID())))
 	}
 	if n := len(c.facts.Finish); n > 0 {
 		reasons := make([]string, n)

@@ -186,6 +186,9 @@ func (x *exchange) event(at time.Duration, late bool) {
 	}
 	x.sse.ResetName()
 	x.dec.Begin()
+	if x.marks != nil {
+		*x.marks = append(*x.marks, mark{at, ev.Channels})
+	}
 	if ev.Done {
 		c.done = true
 		if !x.frozen {
@@ -295,6 +298,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 
 // flush ends what is still open when the body ends.
 func (x *exchange) flush(at time.Duration) {
+	defer x.fence()
 	if x.mode == bodyStream {
 		if x.nsniff > 0 {
 			x.scanStream(x.sniff[:x.nsniff], at, false)

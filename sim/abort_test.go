@@ -34,7 +34,7 @@ func TestCut(t *testing.T) {
 				resp := post(t, s, s.Client(), chatPath, tc.body)
 				defer resp.Body.Close()
 				got, err := io.ReadAll(resp.Body)
-				if err != io.ErrUnexpectedEOF {
+				if !errors.Is(err, io.ErrUnexpectedEOF) {
 					t.Errorf("error %v", err)
 				}
 				if !strings.HasPrefix(string(got), tc.want) || strings.HasSuffix(string(got), "}") {

@@ -27,7 +27,7 @@ func BenchmarkStream(b *testing.B) {
 		"port":   listen(model),
 		"link":   sim.NewServer(model, sim.WithLink(sim.Link{})),
 	} {
-		defer s.Close()
+		b.Cleanup(func() { s.Close() })
 		b.Run(name, func(b *testing.B) {
 			c := s.Client()
 			b.ReportAllocs()

@@ -141,7 +141,7 @@ func (s *Server) connect(ctx context.Context, addr string) (net.Conn, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		inner.Close()
+		_ = inner.Close()
 		return nil, syscall.ECONNREFUSED
 	}
 	var c *linkConn

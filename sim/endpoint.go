@@ -127,7 +127,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if !errors.As(err, &tooLarge) {
-			panic(http.ErrAbortHandler)
+			abort()
 		}
 		writeError(w, http.StatusRequestEntityTooLarge, "", "invalid_request_error",
 			fmt.Sprintf("The request body is over %d bytes.", maxBody))

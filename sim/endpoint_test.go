@@ -67,7 +67,7 @@ func TestAPIKey(t *testing.T) {
 		header, value string
 		status        int
 	}{{"X", "", 401}, {"Authorization", "Bearer other", 401}, {"Authorization", "Bearer k", 200}, {"Api-Key", "k", 200}} {
-		w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/responses", strings.NewReader(`{}`))
+		w, r := httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader(`{}`))
 		r.Header.Set(tc.header, tc.value)
 		e.ServeHTTP(w, r)
 		equal(t, tc.header+" "+tc.value, w.Code, tc.status)
@@ -154,7 +154,7 @@ func TestWrongScripts(t *testing.T) {
 			w := httptest.NewRecorder()
 			e := sim.NewEndpoint()
 			e.Play(tc.script)
-			e.ServeHTTP(w, httptest.NewRequest("POST", tc.path, strings.NewReader(streamBody)))
+			e.ServeHTTP(w, httptest.NewRequest(http.MethodPost, tc.path, strings.NewReader(streamBody)))
 			got := w.Body.String()
 			if w.Code != 500 || !strings.Contains(got, tc.want) || !strings.Contains(got, `"type":"sim_error"`) {
 				t.Errorf("%d %s", w.Code, got)
@@ -184,7 +184,7 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	e := sim.NewEndpoint(sim.WithScript(sim.Script{Status: 500}))
 	for range 1100 {
-		r := httptest.NewRequest("POST", "/v1/chat/completions?api-version=2", strings.NewReader(plainBody))
+		r := httptest.NewRequest(http.MethodPost, "/v1/chat/completions?api-version=2", strings.NewReader(plainBody))
 		r.Header.Set("X-A", "b")
 		e.ServeHTTP(httptest.NewRecorder(), r)
 	}
@@ -197,7 +197,7 @@ func TestRequests(t *testing.T) {
 
 	large := strings.Repeat("x", 17<<20)
 	for range 2 {
-		e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(large)))
+		e.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(large)))
 	}
 	equal(t, "kept by size", len(e.Requests()), 1)
 }

@@ -3,6 +3,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -115,7 +116,7 @@ func (c *linkConn) send(buf []byte) {
 		if err == nil {
 			continue
 		}
-		c.Conn.Close()
+		_ = c.Conn.Close()
 		return
 	}
 }
@@ -160,7 +161,7 @@ func (c *linkConn) Close() error {
 func (c *linkConn) abort() {
 	c.in.closeRead()
 	c.out.closeRead()
-	c.Conn.Close()
+	_ = c.Conn.Close()
 }
 
 func (c *linkConn) SetDeadline(t time.Time) error {
@@ -180,10 +181,8 @@ func (c *linkConn) SetWriteDeadline(t time.Time) error {
 }
 
 func (c *linkConn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
-		return err
-	}
-	if _, ok := err.(*net.OpError); ok {
+	var wrapped *net.OpError
+	if err == nil || errors.Is(err, io.EOF) || errors.As(err, &wrapped) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: c.LocalAddr().Network(), Source: c.LocalAddr(), Addr: c.RemoteAddr(), Err: err}

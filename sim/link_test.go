@@ -86,7 +86,7 @@ func TestLinkCloseAndCut(t *testing.T) {
 		resp := post(t, s, c, chatPath, streamBody)
 		got, err := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if string(got) != "abc" || err != io.ErrUnexpectedEOF {
+		if string(got) != "abc" || !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Errorf("%q %v", got, err)
 		}
 
@@ -96,7 +96,7 @@ func TestLinkCloseAndCut(t *testing.T) {
 		time.Sleep(time.Second - 1)
 		synctest.Wait()
 		equal(t, "open just before", s.OpenConns(), 1)
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		equal(t, "open after", s.OpenConns(), 0)
 	})
@@ -114,7 +114,8 @@ func TestLinkDeadline(t *testing.T) {
 		c.SetDeadline(start.Add(time.Second))
 		c.SetReadDeadline(start.Add(time.Minute))
 		_, err = c.Read(make([]byte, 1))
-		if e, ok := err.(net.Error); !ok || !e.Timeout() {
+		var timeout net.Error
+		if !errors.As(err, &timeout) || !timeout.Timeout() {
 			t.Errorf("error %v", err)
 		}
 		equal(t, "time", time.Since(start), time.Minute)

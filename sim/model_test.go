@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"maps"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -180,7 +181,7 @@ func TestModelSlots(t *testing.T) {
 							return
 						}
 						resp.Body.Close()
-						if refused := resp.StatusCode == 429; refused != (time.Since(start) == 0) {
+						if refused := resp.StatusCode == http.StatusTooManyRequests; refused != (time.Since(start) == 0) {
 							t.Errorf("status %d after %v", resp.StatusCode, time.Since(start))
 						}
 						times <- time.Since(start)

@@ -5,6 +5,7 @@ package sim_test
 import (
 	"fmt"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -61,7 +62,7 @@ func TestBadOptions(t *testing.T) {
 			equal(t, "New", f.message, tc.want)
 			if opt, ok := tc.opt.(sim.EndpointOption); ok {
 				w := httptest.NewRecorder()
-				sim.NewEndpoint(opt).ServeHTTP(w, httptest.NewRequest("POST", "/v1/responses", strings.NewReader("{}")))
+				sim.NewEndpoint(opt).ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/responses", strings.NewReader("{}")))
 				if w.Code != 500 || !strings.Contains(w.Body.String(), tc.want) {
 					t.Errorf("NewEndpoint: %d %s", w.Code, w.Body)
 				}

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"sync"
@@ -76,7 +77,7 @@ func (c *pipeConn) SetWriteDeadline(t time.Time) error {
 
 // wrap gives an error the form that net/http expects from a socket.
 func (c *pipeConn) wrap(op string, err error) error {
-	if err == nil || err == io.EOF {
+	if err == nil || errors.Is(err, io.EOF) {
 		return err
 	}
 	return &net.OpError{Op: op, Net: c.local.Network(), Source: c.local, Addr: c.remote, Err: err}

@@ -71,7 +71,7 @@ func (p *player) play() {
 	p.due = time.Now()
 	p.wait(p.script.HeaderDelay)
 	if p.script.Abort {
-		panic(http.ErrAbortHandler)
+		abort()
 	}
 	s := &p.script
 	switch {
@@ -88,6 +88,11 @@ func (p *player) play() {
 	}
 }
 
+// abort ends the handler in such a way that the server cuts the answer short.
+func abort() {
+	panic(http.ErrAbortHandler) //nolint:forbidigo // net/http has no other way for a handler to abort its connection
+}
+
 // wait waits until d after the moment that was last waited for. It aborts the
 // answer when the request's context ends.
 func (p *player) wait(d time.Duration) {
@@ -102,13 +107,13 @@ func (p *player) wait(d time.Duration) {
 		}
 	}
 	if ctx.Err() != nil {
-		panic(http.ErrAbortHandler)
+		abort()
 	}
 }
 
 func (p *player) hang() {
 	<-p.r.Context().Done()
-	panic(http.ErrAbortHandler)
+	abort()
 }
 
 // plain writes a body in one piece.
@@ -150,7 +155,7 @@ func (p *player) plainSteps() {
 	if end == kindHang {
 		p.hang()
 	}
-	panic(http.ErrAbortHandler)
+	abort()
 }
 
 // stream writes the steps as server-sent events.
@@ -179,7 +184,7 @@ func (p *player) stream() {
 		switch st.kind {
 		case kindCut:
 			send()
-			panic(http.ErrAbortHandler)
+			abort()
 		case kindHang:
 			send()
 			p.hang()
@@ -201,12 +206,12 @@ func (p *player) write(b []byte) {
 		return
 	}
 	if _, err := p.w.Write(b); err != nil {
-		panic(http.ErrAbortHandler)
+		abort()
 	}
 }
 
 func (p *player) flush() {
 	if err := http.NewResponseController(p.w).Flush(); err != nil {
-		panic(http.ErrAbortHandler)
+		abort()
 	}
 }

@@ -44,7 +44,7 @@ type Script struct {
 	ErrorCode    string // error.code of the error object; "" is null
 	ErrorType    string // error.type; "" is server_error from 500 on, else invalid_request_error
 	ErrorMessage string // error.message
-	Body         []byte // the response body as it is, in place of everything below
+	Body         []byte // the response body as it is, in place of any other content
 	ContentType  string // of the response; "" is that of the content
 
 	Abort bool // the connection is closed after HeaderDelay, without any answer

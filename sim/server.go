@@ -59,10 +59,10 @@ func New(tb TB, opts ...Option) *Server {
 	tb.Helper()
 	s := NewServer(opts...)
 	if err := s.cfg.err; err != nil {
-		s.Close()
+		_ = s.Close()
 		tb.Fatalf("%v", err)
 	}
-	tb.Cleanup(func() { s.Close() })
+	tb.Cleanup(func() { _ = s.Close() })
 	return s
 }
 
@@ -97,7 +97,7 @@ func Listen(opts ...Option) (*Server, error) {
 	}
 	s := start(cfg, l, nil)
 	if s.cfg.err != nil {
-		s.Close()
+		_ = s.Close()
 		return nil, s.cfg.err
 	}
 	return s, nil
@@ -118,7 +118,7 @@ func start(cfg config, l net.Listener, pipes *pipeListener) *Server {
 		ConnState:   s.connState,
 		BaseContext: func(net.Listener) context.Context { return s.stop },
 		// Cut connections and foreign TLS clients are what a simulation is for.
-		ErrorLog: log.New(io.Discard, "", 0),
+		ErrorLog: log.New(io.Discard, "", 0), //nolint:forbidigo // keeps the http.Server from logging
 	}
 	if cfg.tls {
 		cert, err := newCertificate(s.hostname())
@@ -129,11 +129,12 @@ func start(cfg config, l net.Listener, pipes *pipeListener) *Server {
 	s.http.Protocols = s.protocols()
 	s.Endpoint = newEndpoint(s.cfg)
 	s.wg.Go(func() {
+		// It ends when Close closes the listener, with an error that says so.
 		if cfg.tls {
-			s.http.ServeTLS(l, "", "")
+			_ = s.http.ServeTLS(l, "", "")
 			return
 		}
-		s.http.Serve(l)
+		_ = s.http.Serve(l)
 	})
 	return s
 }
@@ -155,7 +156,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.idle.Broadcast()
 		s.mu.Unlock()
 	}()
-	s.Endpoint.ServeHTTP(w, r)
+	s.ServeHTTP(w, r)
 }
 
 func (s *Server) connState(_ net.Conn, state http.ConnState) {
@@ -220,9 +221,9 @@ func (s *Server) Close() error {
 	}
 	defer close(s.done)
 	s.cancel()
-	s.http.Close()
+	_ = s.http.Close()
 	// A server that is closed before Serve began to listen leaves its listener.
-	s.listen.Close()
+	_ = s.listen.Close()
 	s.mu.Lock()
 	for c := range s.links {
 		c.abort()

@@ -4,7 +4,6 @@ package sim
 
 import (
 	"context"
-	"net/http"
 	"slices"
 	"sync"
 )
@@ -49,7 +48,8 @@ func (s *slots) enter(ctx context.Context, size, queue int) bool {
 		// The turn came at the same time: it goes to the next.
 		s.leave()
 	}
-	panic(http.ErrAbortHandler)
+	abort()
+	return false
 }
 
 // leave hands the slot to the one that waited longest.

@@ -133,17 +133,15 @@ func (d *Decoder) short(s slot, b []byte) {
 	f := d.facts
 	switch s {
 	case sID:
-		if len(b) > 0 && (f.ID == "" || d.api == Responses) {
-			f.ID = intern(b, f.ID)
+		if len(b) > 0 && (f.ID.Empty() || d.api == Responses) {
+			f.ID.Set(b)
 		}
 	case sModel:
 		if len(b) > 0 {
-			f.Model = intern(b, f.Model)
+			f.Model.Set(b)
 		}
 	case sTier:
 		f.Tier = intern(b, f.Tier)
-	case sFingerprint:
-		f.Fingerprint = intern(b, f.Fingerprint)
 	case eType, eCode, eMessage, sError, sDetail:
 		d.errorText(s, b)
 	case cFinish:

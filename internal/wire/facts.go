@@ -105,14 +105,13 @@ type Timing struct {
 
 // Facts are what a response says of itself, put together over its events.
 type Facts struct {
-	ID, Model   string
-	Tier        string // service tier
-	Fingerprint string // system fingerprint
-	Usage       Usage
-	Finish      []Finish // by choice, ascending
-	Error       Error    // the first one
-	Calls       []Call   // of choice 0, without arguments unless capture is on
-	Timings     []Timing
+	ID, Model Name
+	Tier      string // service tier
+	Usage     Usage
+	Finish    []Finish // by choice, ascending
+	Error     Error    // the first one
+	Calls     []Call   // of choice 0, without arguments unless capture is on
+	Timings   []Timing
 
 	TextChars      int64 // code points of choice 0's content
 	ReasoningChars int64 // the same of its reasoning
@@ -122,6 +121,8 @@ type Facts struct {
 	Faults         int  // documents survived that were not JSON
 
 	Text, ReasoningText []byte // kept only under capture
+
+	one [1]Finish // room for the usual number of choices
 }
 
 // Finished reports whether every choice that began has a finish reason.
@@ -142,6 +143,9 @@ func (f *Facts) choice(index int32) *Finish {
 	}
 	if i < len(f.Finish) && f.Finish[i].Choice == index {
 		return &f.Finish[i]
+	}
+	if f.Finish == nil {
+		f.Finish = f.one[:0]
 	}
 	f.Finish = append(f.Finish, Finish{})
 	copy(f.Finish[i+1:], f.Finish[i:])

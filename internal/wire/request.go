@@ -4,7 +4,7 @@ package wire
 
 // Request holds what a request body says that matters to a measurement.
 type Request struct {
-	Model        string
+	Model        Name
 	Stream       bool
 	N            Count
 	MaxTokens    Count
@@ -64,7 +64,7 @@ func requestChild(k []byte) slot {
 func (d *Decoder) requestText(s slot, b []byte) {
 	switch s {
 	case qModel:
-		d.req.Model = string(b)
+		d.req.Model.Set(b)
 	case qMessages:
 		d.req.Messages = Count{1, true}
 	}

@@ -10,7 +10,6 @@ const (
 	sID
 	sModel
 	sTier
-	sFingerprint
 	sUsage
 	sInDetails
 	sOutDetails
@@ -96,7 +95,7 @@ const (
 
 // kinds says what becomes of a string in a place.
 var kinds = [numSlots]strKind{
-	sID: strShort, sModel: strShort, sTier: strShort, sFingerprint: strShort,
+	sID: strShort, sModel: strShort, sTier: strShort,
 	eMessage: strShort, eType: strShort, eCode: strShort, sError: strShort, sDetail: strShort,
 	cFinish: strShort, tID: strShort, tName: strShort,
 	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,

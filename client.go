@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// Client calls an OpenAI-compatible endpoint with raw JSON, without an SDK,
+// and hands out measured responses and events. It does not retry. It is safe
+// for concurrent use; make one with NewClient.
+type Client struct {
+	base      *url.URL
+	key       string
+	azure     bool
+	headers   [][2]string
+	transport *Transport
+	idle      *http.Transport
+}
+
+// NewClient returns a client of the endpoint at baseURL, such as
+// https://api.openai.com/v1. A trailing slash does not matter; /v1 is added to
+// a bare host only. A query, such as Azure's ?api-version=…, is kept on every
+// request. With an empty apiKey no key is sent.
+//
+// It returns an error for a URL or a key that cannot be used.
+func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
+	u, err := parseBase(baseURL)
+	if err != nil {
+		return nil, err
+	}
+	for i := range len(apiKey) {
+		if c := apiKey[i]; c <= ' ' || c == 0x7f {
+			return nil, errors.New("tacho: the API key has white space or a control character in it: check how it was copied")
+		}
+	}
+	config := newConfig(opts)
+	n := config.concurrency
+	if n < 1 {
+		return nil, fmt.Errorf("tacho: WithConcurrency(%d): the number of calls in flight must be 1 or more", n)
+	}
+	idle := newIdleTransport(n)
+	return &Client{
+		base: u, key: apiKey, azure: isAzure(u.Hostname()), headers: config.headers,
+		transport: &Transport{base: idle, config: config}, idle: idle,
+	}, nil
+}
+
+// newIdleTransport is the default transport with room for n idle connections
+// to one host.
+func newIdleTransport(n int) *http.Transport {
+	t := &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true}
+	if d, ok := http.DefaultTransport.(*http.Transport); ok {
+		t = d.Clone()
+	}
+	t.MaxIdleConnsPerHost = n
+	t.MaxIdleConns = max(t.MaxIdleConns, n)
+	return t
+}
+
+func parseBase(base string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimSpace(base))
+	switch {
+	case err != nil:
+		// The parser's error quotes the URL, which may hold credentials.
+		return nil, errors.New("tacho: the base URL cannot be read: give one like https://api.openai.com/v1")
+	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
+		return nil, fmt.Errorf("tacho: base URL %q: give one like https://api.openai.com/v1", u.Redacted())
+	case u.Fragment != "":
+		return nil, fmt.Errorf("tacho: base URL %q has a fragment: leave out the part behind #", u.Redacted())
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = strings.TrimRight(u.RawPath, "/")
+	if u.Path == "" {
+		u.Path = "/v1"
+	}
+	return u, nil
+}
+
+func isAzure(host string) bool {
+	for _, s := range [...]string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
+		if strings.HasSuffix(host, s) {
+			return true
+		}
+	}
+	return false
+}
+
+// Response is a plain response, read whole, and the record of its call.
+type Response struct {
+	Status int
+	Header http.Header
+	Body   []byte
+	Call   *Call
+}
+
+// maxBody bounds what Do reads of a response.
+const maxBody = 64 << 20
+
+// Do posts body to path, such as "chat/completions", and reads the whole
+// response. A body of type []byte, json.RawMessage or string is sent as it is,
+// any other is marshalled. For a status of 400 or more the error is an
+// *APIError, and the Response is returned beside it.
+func (c *Client) Do(ctx context.Context, path string, body any) (*Response, error) {
+	ctx, tr := Track(ctx)
+	resp, target, err := c.post(ctx, path, body, false)
+	if err != nil {
+		return nil, err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(io.LimitReader(resp.Body, maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("tacho: POST %s: %w", target, err)
+	}
+	if len(b) > maxBody {
+		return nil, fmt.Errorf("tacho: POST %s: the response is longer than %d MiB", target, maxBody>>20)
+	}
+	resp.Body.Close()
+	r := &Response{Status: resp.StatusCode, Header: resp.Header, Body: b}
+	r.Call, _ = tr.Call()
+	if resp.StatusCode >= 400 {
+		return r, newAPIError(target, resp, b)
+	}
+	return r, nil
+}
+
+// Stream posts body to path and returns the stream of events that answers it.
+// "stream": true is added to a body that does not say it. The caller must read
+// the stream to its end or close it. Errors are those of Do.
+func (c *Client) Stream(ctx context.Context, path string, body any) (*Stream, error) {
+	ctx, tr := Track(ctx)
+	resp, target, err := c.post(ctx, path, body, true)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 400 {
+		defer resp.Body.Close()
+		b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return nil, newAPIError(target, resp, b)
+	}
+	return &Stream{Header: resp.Header, resp: resp, tracker: tr}, nil
+}
+
+// Stream is a streamed response. It is not safe for concurrent use.
+type Stream struct {
+	Header  http.Header
+	resp    *http.Response
+	tracker *Tracker
+}
+
+// All yields the events of the stream, measured, and closes it at its end or
+// when the loop is left; see Events.
+func (s *Stream) All() func(yield func(Event, error) bool) {
+	return func(yield func(Event, error) bool) {
+		defer s.Close()
+		for ev, err := range Events(s.resp) {
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
+
+// Call returns the record, absent until the stream has ended or was closed.
+func (s *Stream) Call() (*Call, bool) { return s.tracker.Call() }
+
+// Close closes the stream.
+func (s *Stream) Close() error { return s.resp.Body.Close() }
+
+// CloseIdleConnections closes the connections that no call is using.
+func (c *Client) CloseIdleConnections() { c.idle.CloseIdleConnections() }
+
+// Transport returns the measuring transport, to await its drains.
+func (c *Client) Transport() *Transport { return c.transport }
+
+func (c *Client) post(ctx context.Context, path string, body any, stream bool) (*http.Response, string, error) {
+	b, err := marshalBody(body, stream)
+	if err != nil {
+		return nil, "", err
+	}
+	u := *c.base
+	u.Path += "/" + strings.TrimLeft(path, "/")
+	u.RawPath = ""
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(b))
+	if err != nil {
+		return nil, "", fmt.Errorf("tacho: path %q cannot be used: %w", path, errors.Unwrap(err))
+	}
+	req.Header.Set("Content-Type", "application/json")
+	switch {
+	case c.key == "":
+	case c.azure:
+		req.Header.Set("Api-Key", c.key)
+	default:
+		req.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	if stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	for _, h := range c.headers {
+		req.Header.Set(h[0], h[1])
+	}
+	target := shown(&u)
+	hc := http.Client{Transport: c.transport}
+	resp, err := hc.Do(req)
+	if err != nil {
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = ue.Err
+		}
+		return nil, target, fmt.Errorf("tacho: POST %s: %w", target, err)
+	}
+	return resp, target, nil
+}
+
+// shown is a URL without what may be secret in it.
+func shown(u *url.URL) string {
+	v := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return v.String()
+}
+
+func marshalBody(body any, stream bool) ([]byte, error) {
+	var b []byte
+	switch v := body.(type) {
+	case []byte:
+		b = v
+	case json.RawMessage:
+		b = v
+	case string:
+		b = []byte(v)
+	default:
+		var err error
+		if b, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("tacho: the request body cannot be written as JSON: %w", err)
+		}
+	}
+	var top struct {
+		Stream *bool `json:"stream"`
+	}
+	if err := json.Unmarshal(b, &top); err != nil {
+		return nil, fmt.Errorf("tacho: the request body is no JSON object: %w", err)
+	}
+	switch {
+	case stream && top.Stream == nil:
+		return addStream(b), nil
+	case stream && !*top.Stream:
+		return nil, errors.New(`tacho: the request body says "stream": false: use Do, or leave it out`)
+	case !stream && top.Stream != nil && *top.Stream:
+		return nil, errors.New(`tacho: the request body says "stream": true: use Stream, or leave it out`)
+	}
+	return b, nil
+}
+
+// addStream puts "stream": true first into a JSON object.
+func addStream(b []byte) []byte {
+	inner := bytes.TrimLeft(b, " \t\r\n")[1:]
+	out := append([]byte(`{"stream":true`), ',')
+	if rest := bytes.TrimLeft(inner, " \t\r\n"); len(rest) > 0 && rest[0] == '}' {
+		out = out[:len(out)-1]
+	}
+	return append(out, inner...)
+}
+
+// APIError is an answer with a status of 400 or more.
+type APIError struct {
+	URL       string // as tried, without query and credentials
+	Status    int
+	Type      string
+	Code      string
+	Message   string // the server's text; it may hold content
+	RequestID string
+}
+
+// Error says what was tried and what the server answered.
+func (e *APIError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "tacho: POST %s: %d %s", e.URL, e.Status, http.StatusText(e.Status))
+	if e.Message != "" {
+		fmt.Fprintf(&b, ": %s", e.Message)
+	}
+	if e.Code != "" {
+		fmt.Fprintf(&b, " (code %s)", e.Code)
+	}
+	if e.RequestID != "" {
+		fmt.Fprintf(&b, " (request %s)", e.RequestID)
+	}
+	if e.Status == http.StatusNotFound && e.Message == "" {
+		b.WriteString(": is the base URL right? It usually ends in /v1")
+	}
+	return b.String()
+}
+
+func newAPIError(target string, resp *http.Response, body []byte) *APIError {
+	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id")}
+	var obj struct {
+		Error  json.RawMessage `json:"error"`
+		Detail any             `json:"detail"`
+		Code   any             `json:"code"`
+	}
+	if json.Unmarshal(body, &obj) != nil {
+		e.Message = firstLine(string(body))
+		return e
+	}
+	var in struct {
+		Message string `json:"message"`
+		Type    string `json:"type"`
+		Code    any    `json:"code"`
+	}
+	switch {
+	case json.Unmarshal(obj.Error, &e.Message) == nil: // {"error": "text"}
+		in.Code = obj.Code
+	case json.Unmarshal(obj.Error, &in) == nil:
+		e.Message, e.Type = in.Message, in.Type
+	default:
+		if s, ok := obj.Detail.(string); ok {
+			e.Message = s
+		}
+		in.Code = obj.Code
+	}
+	if in.Code != nil {
+		e.Code = fmt.Sprint(in.Code)
+	}
+	return e
+}
+
+// firstLine cuts a text that is no JSON to what a message can show.
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(strings.TrimSpace(s), "\n")
+	if len(s) > 200 {
+		s = s[:200] + "…"
+	}
+	return strings.ToValidUTF8(s, "\uFFFD")
+}

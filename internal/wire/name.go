@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+// Name is a short string that is kept in place, so that noting it allocates
+// nothing; one longer than its room is kept as a string. The zero Name is empty.
+type Name struct {
+	n    uint8
+	b    [63]byte
+	long string
+}
+
+// Set makes b the name.
+func (n *Name) Set(b []byte) {
+	if len(b) > len(n.b) {
+		n.n = 0
+		if n.long != string(b) {
+			n.long = string(b)
+		}
+		return
+	}
+	n.n = uint8(copy(n.b[:], b))
+	n.long = ""
+}
+
+// String returns the name; it allocates.
+func (n *Name) String() string {
+	if n.long != "" {
+		return n.long
+	}
+	return string(n.b[:n.n])
+}
+
+// Empty reports whether there is none.
+func (n *Name) Empty() bool { return n.n == 0 && n.long == "" }
