@@ -52,6 +52,7 @@ type exchange struct {
 	failed bool // a server error was seen inside the stream
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
+	late     bool // what was read may have come earlier
 	length   int64
 	read     int64
 
@@ -131,7 +132,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	c.limits.ReadHeader(resp.Header, &c.facts)
 
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
-		x.decide(false)
+		x.decide(c.status < 300 && (isEventStream(resp.Header) || c.req.Stream))
 		x.endBody(now, io.EOF)
 		tell := x.claim()
 		x.mu.Unlock()
@@ -166,11 +167,14 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	if x.stop == nil && x.ctx.parent.Done() != nil && likely {
 		x.stop = context.AfterFunc(x.ctx.parent, x.contextDone)
 	}
-	resp.Body = b
+	// A copy of the response holds the body: net/http's read loop keeps its own
+	// response while the body is open, and through it a dropped body would live.
+	out := *resp
+	out.Body = b
 	if x.stop != nil && x.ctx.parent.Err() != nil {
 		x.contextDone() // it ended while there was no body to tell of
 	}
-	return resp, nil
+	return &out, nil
 }
 
 func isEventStream(h http.Header) bool {

@@ -62,10 +62,18 @@ func (x *exchange) readBody(p []byte) (int, error) {
 		c.consumer += away
 	}
 	x.returned = after
+	// Bytes that are there at once after an absence may have come during it;
+	// and so may what the next Reads find there, until one has to wait.
+	switch {
+	case inside > x.config.atOnce:
+		x.late = false
+	case away > x.config.atOnce:
+		x.late = true
+	}
 	if n > 0 {
 		x.last = after
 		x.read += int64(n)
-		x.consume(p[:n], after, inside <= x.config.atOnce && away > x.config.atOnce)
+		x.consume(p[:n], after)
 	}
 	if err != nil {
 		x.endBody(after, err)
@@ -82,7 +90,7 @@ func (x *exchange) readBody(p []byte) (int, error) {
 }
 
 // consume looks at the bytes of a Read that returned at the given time.
-func (x *exchange) consume(p []byte, at time.Duration, late bool) {
+func (x *exchange) consume(p []byte, at time.Duration) {
 	defer x.fence()
 	if x.mode == bodyUnknown {
 		if p = x.sniffBody(p); p == nil {
@@ -96,9 +104,9 @@ func (x *exchange) consume(p []byte, at time.Duration, late bool) {
 		if x.nsniff > 0 {
 			held := x.sniff[:x.nsniff]
 			x.nsniff = 0
-			x.scanStream(held, at, late)
+			x.scanStream(held, at)
 		}
-		x.scanStream(p, at, late)
+		x.scanStream(p, at)
 	}
 }
 
@@ -161,7 +169,7 @@ func looksLikeStream(b []byte, typed bool) (stream, decided bool) {
 }
 
 // scanStream cuts events out of the bytes and notes each.
-func (x *exchange) scanStream(p []byte, at time.Duration, late bool) {
+func (x *exchange) scanStream(p []byte, at time.Duration) {
 	for {
 		tok, piece, used := x.sse.Next(p)
 		p = p[used:]
@@ -169,7 +177,7 @@ func (x *exchange) scanStream(p []byte, at time.Duration, late bool) {
 		case sse.Data:
 			x.dec.Write(piece)
 		case sse.End:
-			x.event(at, late)
+			x.event(at)
 		default:
 			return
 		}
@@ -177,7 +185,7 @@ func (x *exchange) scanStream(p []byte, at time.Duration, late bool) {
 }
 
 // event notes the event that is complete now.
-func (x *exchange) event(at time.Duration, late bool) {
+func (x *exchange) event(at time.Duration) {
 	ev := x.dec.End()
 	c := &x.call
 	if !ev.Error && string(x.sse.Name()) == "error" && !x.frozen {
@@ -202,7 +210,7 @@ func (x *exchange) event(at time.Duration, late bool) {
 	}
 	c.events++
 	if ev.Channels != 0 && !x.frozen {
-		x.output(ev, at, late)
+		x.output(ev, at)
 	}
 	if ev.Error && !x.frozen {
 		x.failed = true
@@ -215,11 +223,11 @@ func (x *exchange) event(at time.Duration, late bool) {
 }
 
 // output notes an event with generated output.
-func (x *exchange) output(ev wire.Event, at time.Duration, late bool) {
+func (x *exchange) output(ev wire.Event, at time.Duration) {
 	c := &x.call
 	index := c.events - 1
 	if c.outputEvents == 0 {
-		c.ttft, c.firstOutput, c.firstChannel, c.upper = at, index, ev.Channels, late
+		c.ttft, c.firstOutput, c.firstChannel, c.upper = at, index, ev.Channels, x.late
 	} else {
 		gap := at - c.ttlt
 		c.gaps.add(gap, c.network-x.networkAtLast)
@@ -301,11 +309,11 @@ func (x *exchange) flush(at time.Duration) {
 	defer x.fence()
 	if x.mode == bodyStream {
 		if x.nsniff > 0 {
-			x.scanStream(x.sniff[:x.nsniff], at, false)
+			x.scanStream(x.sniff[:x.nsniff], at)
 			x.nsniff = 0
 		}
 		if x.sse.Flush() {
-			x.event(at, false)
+			x.event(at)
 		}
 		return
 	}

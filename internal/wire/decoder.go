@@ -133,7 +133,7 @@ func (d *Decoder) short(s slot, b []byte) {
 	f := d.facts
 	switch s {
 	case sID:
-		if len(b) > 0 && (f.ID.Empty() || d.api == Responses) {
+		if len(b) > 0 {
 			f.ID.Set(b)
 		}
 	case sModel:

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/examples/internal/record"
+)
+
+// Side sums up the blocks of one side. What is left out of the figures is
+// counted: Cold, Redialled and OtherKind, and the Failures.
+type Side struct {
+	Side      string    `json:"side"`
+	Blocks    int       `json:"blocks"`
+	Measured  int64     `json:"measured"`             // complete calls on a kept connection
+	Cold      int       `json:"cold"`                 // first calls of a block
+	Redialled int       `json:"redialled,omitempty"`  // later calls that had to connect anew
+	OtherKind int       `json:"other_kind,omitempty"` // plain answers where streams were asked for
+	Cached    int       `json:"cached,omitempty"`     // calls whose prompt came in part from a cache
+	Failures  []Failure `json:"failures,omitempty"`
+	Figures   []Stats   `json:"figures,omitempty"`
+	ColdStats []Stats   `json:"cold_figures,omitempty"`
+}
+
+// Failure counts calls that did not complete for one reason.
+type Failure struct {
+	Outcome string `json:"outcome"`
+	Type    string `json:"error_type,omitempty"`
+	Code    string `json:"error_code,omitempty"`
+	Status  int    `json:"status,omitempty"`
+	Count   int    `json:"count"`
+}
+
+// Stats are the moments of a figure. With several blocks Mean is that of the
+// blocks' means and StdDev the deviation within blocks: differences between
+// blocks do not enter it.
+type Stats struct {
+	Figure string          `json:"figure"`
+	N      int64           `json:"n"`
+	Mean   record.Seconds  `json:"mean"`
+	StdDev *record.Seconds `json:"stddev,omitempty"` // sample deviation (n−1)
+	Min    record.Seconds  `json:"min"`
+	Max    record.Seconds  `json:"max"`
+}
+
+// The figures in the order of the tables.
+var (
+	warmFigures = []tacho.Figure{tacho.Duration, tacho.TTLT, tacho.TTFT, tacho.TTFB, tacho.Send, tacho.Wait, tacho.TPOT}
+	coldFigures = []tacho.Figure{tacho.Duration, tacho.TTFT, tacho.TTFB, tacho.DNS, tacho.Connect, tacho.TLS, tacho.Send, tacho.Wait}
+)
+
+// summarise sums up the blocks of a side, and returns the recorder of each
+// block's warm calls.
+func summarise(side string, blocks []block, stream bool) (Side, []tacho.Group) {
+	s := Side{Side: side}
+	cold, failures := tacho.NewRecorder(), map[Failure]int{}
+	var groups []tacho.Group
+	for _, b := range blocks {
+		if b.side != side {
+			continue
+		}
+		s.Blocks++
+		warm := tacho.NewRecorder()
+		for i, r := range b.results {
+			s.add(i, r.Call, stream, warm, cold, failures)
+		}
+		groups = append(groups, kind(warm, stream))
+	}
+	for f, n := range failures {
+		f.Count = n
+		s.Failures = append(s.Failures, f)
+	}
+	slices.SortFunc(s.Failures, func(a, b Failure) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Code, b.Code))
+	})
+	for _, g := range groups {
+		s.Measured += g.Outcome(tacho.Complete)
+	}
+	s.Figures = stats(groups, warmFigures)
+	s.ColdStats = stats([]tacho.Group{kind(cold, stream)}, coldFigures)
+	return s, groups
+}
+
+// add counts call i of a block where it belongs.
+func (s *Side) add(i int, c *tacho.Call, stream bool, warm, cold *tacho.Recorder, failures map[Failure]int) {
+	if i == 0 {
+		s.Cold++
+	}
+	if c == nil {
+		failures[Failure{Outcome: "not measured"}]++
+		return
+	}
+	if c.Outcome() != tacho.Complete {
+		f, _ := c.Failure()
+		status, _ := c.Status()
+		failures[Failure{Outcome: c.Outcome().String(), Type: f.Type, Code: f.Code, Status: status}]++
+	} else if n := c.Usage().CacheRead; n.Reported && n.N > 0 {
+		s.Cached++
+	}
+	reused, known := c.Reused()
+	switch {
+	case i == 0:
+		cold.Observe(c)
+	case c.Outcome() == tacho.Complete && c.Streaming() != stream:
+		s.OtherKind++
+	case known && !reused && c.Outcome() == tacho.Complete:
+		s.Redialled++
+	default:
+		warm.Observe(c)
+	}
+}
+
+func kind(r *tacho.Recorder, stream bool) tacho.Group {
+	if stream {
+		return r.Total().Streams
+	}
+	return r.Total().Plain
+}
+
+// stats combines the blocks' groups, figure by figure, without absent ones.
+func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
+	for _, f := range figures {
+		s, means, squares, free := Stats{Figure: f.String(), Min: record.Seconds(math.Inf(1))}, 0.0, 0.0, 0.0
+		blocks := 0
+		for _, g := range groups {
+			h := g.Figure(f)
+			mean, ok := h.Mean()
+			if !ok {
+				continue
+			}
+			blocks++
+			means += mean.Seconds()
+			s.N += h.Count()
+			low, _ := h.Min()
+			high, _ := h.Max()
+			s.Min, s.Max = min(s.Min, record.Seconds(low.Seconds())), max(s.Max, record.Seconds(high.Seconds()))
+			if d, ok := h.StdDev(); ok {
+				n := float64(h.Count() - 1)
+				squares += n * d.Seconds() * d.Seconds()
+				free += n
+			}
+		}
+		if blocks == 0 {
+			continue
+		}
+		s.Mean = record.Seconds(means / float64(blocks))
+		if free > 0 {
+			d := record.Seconds(math.Sqrt(squares / free))
+			s.StdDev = &d
+		}
+		all = append(all, s)
+	}
+	return all
+}
