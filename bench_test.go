@@ -21,7 +21,7 @@ import (
 
 // cannedServer answers every request on a pipe with the same bytes, without
 // allocating, so that what is counted is the client's.
-func cannedServer(b *testing.B, response []byte) *http.Transport {
+func cannedServer(b testing.TB, response []byte) *http.Transport {
 	b.Helper()
 	tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()

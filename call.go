@@ -28,7 +28,6 @@ type Call struct {
 
 	req     wire.Request
 	facts   wire.Facts
-	limits  wire.Limits
 	outcome Outcome
 	status  int
 	proto   string

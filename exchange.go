@@ -129,7 +129,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	c.network, c.consumer = 0, 0
 	x.returned, x.last = now, now
-	c.limits.ReadHeader(resp.Header, &c.facts)
+	c.facts.ReadHeader(resp.Header)
 
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
 		x.decide(c.status < 300 && (isEventStream(resp.Header) || c.req.Stream))

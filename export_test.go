@@ -9,5 +9,5 @@ func WithCaptureForTest() Option { return optionFunc(func(c *config) { c.capture
 
 // Captured returns the content kept of choice 0.
 func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
-	return string(c.facts.Text), string(c.facts.ReasoningText), c.facts.Calls
+	return string(c.facts.Captured.Text), string(c.facts.Captured.Reasoning), c.facts.Calls
 }

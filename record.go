@@ -293,12 +293,12 @@ func (c *Call) usageJSON() *usageKey {
 }
 
 func (c *Call) limitsJSON() *limitsKey {
-	l := &c.limits
-	k := limitsKey{count(l.LimitRequests), count(l.RemainingRequests), number(l.ResetRequests),
-		count(l.LimitTokens), count(l.RemainingTokens), number(l.ResetTokens), number(l.RetryAfter)}
-	if k == (limitsKey{}) {
+	l := c.facts.Limits
+	if l == nil {
 		return nil
 	}
+	k := limitsKey{count(l.LimitRequests), count(l.RemainingRequests), number(l.ResetRequests),
+		count(l.LimitTokens), count(l.RemainingTokens), number(l.ResetTokens), number(l.RetryAfter)}
 	return &k
 }
 

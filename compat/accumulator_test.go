@@ -31,14 +31,14 @@ func TestAccumulator(t *testing.T) {
 		{name: "one choice", script: sim.Script{Text: "to be or not"}, n: 1, usage: true,
 			finish: []string{"stop"}, text: "to be or not", output: 4},
 		{name: "three choices", n: 3, usage: true,
-			script: sim.Script{Steps: []sim.Step{
+			script: sim.Script{UsageShape: sim.UsageOnLastChunk, Steps: []sim.Step{
 				sim.Role(0), sim.Role(1), sim.Role(2),
 				sim.Text(1, "one"), sim.Text(0, "zéro "), sim.Text(2, "two"), sim.Text(0, "null 🙂"),
 				sim.Finish(1, "length"), sim.Finish(0, "stop"), sim.Finish(2, "content_filter"), sim.Done(),
 			}},
 			finish: []string{"stop", "length", "content_filter"}, text: "zéro null 🙂", output: 4},
 		{name: "two tool calls", n: 1, usage: true,
-			script: sim.Script{Steps: []sim.Step{
+			script: sim.Script{UsageShape: sim.UsageOnLastChunk, Steps: []sim.Step{
 				sim.Role(0),
 				sim.ToolCall(0, 0, "call_a", "weather", ""), sim.ToolCall(0, 0, "", "", `{"city":`), sim.ToolCall(0, 0, "", "", `"Bonn"}`),
 				sim.ToolCall(0, 1, "call_b", "time", ""), sim.ToolCall(0, 1, "", "", `{}`),
@@ -97,7 +97,8 @@ func TestAccumulator(t *testing.T) {
 				equal(t, "SDK: refusal", m.Refusal, tc.refusal)
 				equal(t, "SDK: tool calls", len(m.ToolCalls), tc.tools)
 				equal(t, "tool_call_count", r["tool_call_count"], any(float64(tc.tools)))
-				equal(t, "text_chars", r["text_chars"], any(float64(utf8.RuneCountInString(tc.text+tc.refusal))))
+				// A refusal is output, and no text.
+				equal(t, "text_chars", r["text_chars"], any(float64(utf8.RuneCountInString(tc.text))))
 				equal(t, "response id", c.ResponseID(), acc.ID)
 				equal(t, "response model", c.ResponseModel(), acc.Model)
 				equal(t, "request n", r["request"].(map[string]any)["n"], any(float64(tc.n)))

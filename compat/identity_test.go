@@ -351,6 +351,62 @@ func outcomes(calls []*tacho.Call) []tacho.Outcome {
 	return o
 }
 
+// TestEndedContext begins an exchange when its context has ended: the base
+// sees that at once, and does not win a race against its notification.
+func TestEndedContext(t *testing.T) {
+	t.Parallel()
+	for _, r := range requests {
+		for _, e := range endings {
+			t.Run(r.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					ctx, end := e.make(t.Context())
+					defer end()
+					if e.outcome == tacho.Cancelled {
+						end()
+					}
+					<-ctx.Done()
+					want := contextState(ctx)
+					req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://sim.invalid/v1/chat/completions", r.body())
+					if err != nil {
+						t.Fatal(err)
+					}
+					var got string
+					tr := tacho.NewTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
+						got = contextState(req.Context())
+						return nil, context.Cause(req.Context())
+					}))
+					if _, err := tr.RoundTrip(req); got != want || err != context.Cause(ctx) {
+						t.Errorf("the base sees %s, want %s; error %v", got, want, err)
+					}
+				})
+			})
+		}
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(req *http.Request) (*http.Response, error) { return f(req) }
+
+// contextState tells what can be seen of a context, and of one made from it.
+func contextState(ctx context.Context) string {
+	child, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := ""
+	for _, c := range []context.Context{ctx, child} {
+		select {
+		case <-c.Done():
+			s += "done, "
+		default:
+			s += "not done, "
+		}
+		_, deadline := c.Deadline()
+		s += fmt.Sprintf("deadline %t, %v, %v; ", deadline, c.Err(), context.Cause(c))
+	}
+	return s
+}
+
 // TestClientTimeout lets http.Client's own time-out end the exchange. Over
 // anything but a bare *http.Transport the client has two timers, one of them
 // the context's; which one comes first, and so the text of the error, is

@@ -162,7 +162,7 @@ func TestBackToBack(t *testing.T) {
 		reused        int
 	}{
 		{"streams of no length", 0, 0, false, 0},
-		{"streams as long as half the tail", tail / 2, 0, false, series - 3},
+		{"streams a little longer than half the tail", tail/2 + 1, 0, false, series - 3},
 		{"streams longer than the tail", 2 * tail, 0, false, series - 2},
 		{"streams longer than the tail, without drain", 2 * tail, 0, true, 0},
 		{"a pause longer than the tail", 0, tail + 1, false, series - 1},

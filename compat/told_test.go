@@ -65,14 +65,22 @@ func TestRetries(t *testing.T) {
 					}
 					for i, c := range calls {
 						equal(t, "attempt", c.Attempt(), i+1)
-						if f, ok := c.Failure(); ok && c.Outcome() == tacho.Failed {
-							if status, got := c.Status(); got {
-								equal(t, "status", status, http.StatusServiceUnavailable)
-								equal(t, "failure", f, tacho.Failure{Type: "server_error", Code: "busy"})
-							} else {
-								equal(t, "failure", f, tacho.Failure{Type: "connection"})
-							}
+						if c.Outcome() != tacho.Failed {
+							continue
 						}
+						// The SDK closes the body of an attempt that it
+						// repeats unread, and reads that of the last.
+						want := tacho.Failure{}
+						if tc.status != 0 && i == len(calls)-1 {
+							want = tacho.Failure{Type: "server_error", Code: "busy"}
+						}
+						if status, got := c.Status(); got {
+							equal(t, "status", status, http.StatusServiceUnavailable)
+						} else {
+							want = tacho.Failure{Type: "connection"}
+						}
+						f, _ := c.Failure()
+						equal(t, "failure", f, want)
 					}
 					equal(t, "requests", len(srv.Requests()), len(tc.outcomes))
 				})

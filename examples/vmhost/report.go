@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/netip"
 	"os"
 	"time"
 
@@ -25,6 +26,7 @@ type Report struct {
 	Incomplete  bool                `json:"incomplete"`
 	Endpoint    string              `json:"endpoint"`
 	Simulation  []string            `json:"simulation,omitempty"` // its parameters; none: a real endpoint
+	Loopback    bool                `json:"loopback"`             // the calls do not leave the machine
 	Model       string              `json:"model"`
 	Prompt      string              `json:"prompt"`
 	MaxTokens   int                 `json:"max_tokens"`
@@ -59,8 +61,10 @@ func (r *Report) add(blocks []block) {
 			if res.Call == nil {
 				continue
 			}
-			if _, raw, err := record.Read(res.Call); err == nil {
+			if rec, raw, err := record.Read(res.Call); err == nil {
 				r.Calls = append(r.Calls, raw)
+				at, err := netip.ParseAddrPort(rec.Conn.Remote)
+				r.Loopback = r.Loopback || err == nil && at.Addr().IsLoopback()
 			}
 		}
 		if _, seen := groups[b.side]; !seen {
@@ -85,7 +89,7 @@ func differences(a, b []tacho.Group) (all []Difference) {
 			if !ok || !ok2 {
 				continue
 			}
-			v := record.Seconds((y - x).Seconds())
+			v := record.Exact((y - x).Seconds())
 			if len(d.Pairs) == 0 {
 				d.Min, d.Max = v, v
 			}
@@ -94,7 +98,7 @@ func differences(a, b []tacho.Group) (all []Difference) {
 			sum += float64(v)
 		}
 		if len(d.Pairs) > 0 {
-			d.Mean = record.Seconds(sum / float64(len(d.Pairs)))
+			d.Mean = record.Exact(sum / float64(len(d.Pairs)))
 			all = append(all, d)
 		}
 	}

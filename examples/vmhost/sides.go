@@ -103,6 +103,10 @@ func (p *program) both(ctx context.Context, s settings, t cli.Target, out *os.Fi
 	fmt.Fprintln(p.stdout, term.Wrap(fmt.Sprintf("%s (A host, B VM); a block: 1 cold call, left out, then %d on its connection", order[1:], s.calls), lineWidth, "  order      ", margin))
 	fmt.Fprintln(p.stdout)
 	fmt.Fprintf(p.stdout, "%-5s  %-4s  %6s  duration of each call, ms\n", "block", "side", "cold")
+	stop := func() {}
+	if !term.ScreenOf(p.stdout, p.env).Terminal { // else the lines that grow are the progress
+		stop = term.Progress(p.stderr, p.env, "measuring both sides")
+	}
 	r, blocks := watch(ctx, s, t.Model, func() (blocks []block) {
 		for i, letter := range strings.Fields(order) {
 			if ctx.Err() != nil {
@@ -120,6 +124,7 @@ func (p *program) both(ctx context.Context, s settings, t cli.Target, out *os.Fi
 		}
 		return blocks
 	})
+	stop()
 	r.Endpoint, r.Simulation = "the built-in simulation", simulation
 	way := s.link.Delay + s.link.Jitter
 	r.Known = fmt.Sprintf("Known: the emulated card adds 2 × (%v + %v) = %v to ttfb in the mean; what differs from that is this machine's and chance.", s.link.Delay, s.link.Jitter, 2*way)

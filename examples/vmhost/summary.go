@@ -147,9 +147,9 @@ func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
 		if blocks == 0 {
 			continue
 		}
-		s.Mean = record.Seconds(means / float64(blocks))
+		s.Mean = record.Exact(means / float64(blocks))
 		if free > 0 {
-			d := record.Seconds(math.Sqrt(squares / free))
+			d := record.Exact(math.Sqrt(squares / free))
 			s.StdDev = &d
 		}
 		all = append(all, s)

@@ -5,9 +5,11 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/record"
 	"github.com/tacho-go/tacho/examples/internal/term"
 	"github.com/tacho-go/tacho/lab/machine"
@@ -45,6 +47,9 @@ func printReport(w io.Writer, r *Report) {
 	printStats(w, "Cold calls, one a block, left out above", r.Summary, func(s Side) []Stats { return s.ColdStats })
 	printDifferences(w, r)
 	printMachine(w, r)
+	if !slices.ContainsFunc(r.Summary, func(s Side) bool { return s.Measured > 0 }) {
+		return
+	}
 	fmt.Fprintf(w, "\n%s\n%s\n", term.Wrap(published, lineWidth, "", "  "), term.Wrap(audit, lineWidth, "", "  "))
 }
 
@@ -83,14 +88,23 @@ func printCounts(w io.Writer, s Side) {
 // printStats prints the figures, the sides of each one below the other.
 func printStats(w io.Writer, title string, sides []Side, of func(Side) []Stats) {
 	t := term.Table{Texts: 2}
-	t.Row("figure", "side", "n", "mean", "deviation", "smallest", "largest")
+	row := func(name, side string, figures ...string) {
+		if len(sides) == 1 {
+			t.Texts = 1
+			t.Row(append([]string{name}, figures...)...)
+			return
+		}
+		t.Row(append([]string{name, side}, figures...)...)
+	}
+	row("figure", "side", "n", "mean", "deviation", "smallest", "largest")
 	rows := 0
-	for _, name := range figureOrder(sides, of) {
+	names := figureOrder(sides, of)
+	for _, name := range names {
 		label := name
 		for _, side := range sides {
 			for _, s := range of(side) {
 				if s.Figure == name {
-					t.Row(label, side.Side, fmt.Sprint(s.N), dur(s.Mean), optional(s.StdDev), dur(s.Min), dur(s.Max))
+					row(label, side.Side, fmt.Sprint(s.N), dur(s.Mean), optional(s.StdDev), dur(s.Min), dur(s.Max))
 					label = ""
 					rows++
 				}
@@ -102,6 +116,9 @@ func printStats(w io.Writer, title string, sides []Side, of func(Side) []Stats) 
 	}
 	fmt.Fprintf(w, "\n%s\n", title)
 	t.Write(w)
+	if slices.Contains(names, tacho.TPOT.String()) {
+		fmt.Fprintln(w, "tpot: one token is assumed in the first event.")
+	}
 }
 
 func figureOrder(sides []Side, of func(Side) []Stats) (names []string) {
@@ -136,8 +153,8 @@ func printDifferences(w io.Writer, r *Report) {
 
 func printMachine(w io.Writer, r *Report) {
 	fmt.Fprintln(w, "\nThis machine")
-	if len(r.Simulation) > 0 {
-		fmt.Fprintln(w, "  Simulated calls cross its loopback interface, not the network named below.")
+	if r.Loopback {
+		fmt.Fprintln(w, "  The calls cross its loopback interface, not the network named below.")
 	}
 	for _, l := range append(r.Fingerprint.Lines(), r.Steal.String(), r.Stall.String()) {
 		fmt.Fprintln(w, term.Wrap(l, lineWidth, "  ", "      "))

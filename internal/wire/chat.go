@@ -6,19 +6,30 @@ package wire
 
 // output is what one delta or message holds, before its choice is known.
 type output struct {
-	seen      bool
 	content   int64    // code points
-	reasoning [4]int64 // by source: reasoning_content, reasoning, details, parts
-	refusal   int64
+	reasoning [4]int32 // by source: reasoning_content, reasoning, details, parts
+	refusal   bool
 	tool      bool
 	audio     bool
-	text      []byte    // the texts, under capture
-	thought   [4][]byte // by source
+	seen      bool
 }
 
-func (o *output) reset() {
-	if o.seen {
-		*o = output{}
+// captured are the texts of the choice being read: of its delta and of its
+// message, the reasoning by source.
+type captured struct {
+	text    [2][]byte
+	thought [2][4][]byte
+	delta   []byte // Responses: of the event, its delta and its ".done" text
+	done    []byte
+	item    []byte
+}
+
+func (c *captured) reset() {
+	for i := range c.text {
+		c.text[i] = c.text[i][:0]
+		for j := range c.thought[i] {
+			c.thought[i][j] = c.thought[i][j][:0]
+		}
 	}
 }
 
@@ -40,7 +51,7 @@ func (o *output) channels() (c Channel) {
 	if o.reasoning[o.source()] > 0 {
 		c |= Reasoning
 	}
-	if o.refusal > 0 {
+	if o.refusal {
 		c |= Refusal
 	}
 	if o.tool {
@@ -179,8 +190,10 @@ func (d *Decoder) openChoice() {
 	d.choices++
 	c := &d.choice
 	c.index, c.finish, c.cur = -1, "", &c.delta
-	c.delta.reset()
-	c.message.reset()
+	c.delta, c.message = output{}, output{}
+	if d.kept != nil {
+		d.kept.reset()
+	}
 	d.tools = d.tools[:0]
 }
 
@@ -191,18 +204,25 @@ func (d *Decoder) openOutput(o *output) {
 
 // generatedChat takes a complete string of generated text.
 func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
-	o := d.choice.cur
+	o, side := d.choice.cur, 0
+	if o == &d.choice.message {
+		side = 1
+	}
 	o.seen = true
 	switch s {
 	case cContent, cText:
 		o.content += chars
-		o.text = append(o.text, kept...)
+		if d.kept != nil {
+			d.kept.text[side] = append(d.kept.text[side], kept...)
+		}
 	case cRefusal:
-		o.refusal += chars
+		o.refusal = o.refusal || chars > 0
 	case cReason0, cReason1, cReason2, cThought:
 		i := int(s - cReason0)
-		o.reasoning[i] += chars
-		o.thought[i] = append(o.thought[i], kept...)
+		o.reasoning[i] += int32(min(chars, 1<<30))
+		if d.kept != nil {
+			d.kept.thought[side][i] = append(d.kept.thought[side][i], kept...)
+		}
 	case cAudio:
 		o.audio = o.audio || chars > 0
 	case tArgs:
@@ -245,9 +265,9 @@ func (d *Decoder) closeChoice() {
 	if c.finish != "" {
 		end.Reason = c.finish
 	}
-	o := &c.delta
+	o, side := &c.delta, 0
 	if !o.seen && (!d.stream || d.facts.Streamed == 0) {
-		o = &c.message
+		o, side = &c.message, 1
 	}
 	d.ev.Channels |= o.channels()
 	if c.index != 0 {
@@ -255,14 +275,18 @@ func (d *Decoder) closeChoice() {
 	}
 	src := o.source()
 	d.facts.TextChars += o.content
-	d.facts.ReasoningChars += o.reasoning[src]
-	if d.capture {
-		d.facts.Text = append(d.facts.Text, o.text...)
-		d.facts.ReasoningText = append(d.facts.ReasoningText, o.thought[src]...)
+	d.facts.ReasoningChars += int64(o.reasoning[src])
+	if d.kept != nil {
+		d.facts.Captured.add(d.kept.text[side], d.kept.thought[side][src])
 	}
 	for i := range d.tools {
 		d.addCall(&d.tools[i].call)
 	}
+}
+
+func (c *Captured) add(text, reasoning []byte) {
+	c.Text = append(c.Text, text...)
+	c.Reasoning = append(c.Reasoning, reasoning...)
 }
 
 const maxCalls = 128

@@ -10,11 +10,10 @@ import (
 // Decoder reads one response, or with NewRequest one request. The zero value
 // is of no use; it is not safe for concurrent use.
 type Decoder struct {
-	api     API
-	stream  bool
-	capture bool
-	fault   bool
-	began   bool // a byte of the current document was read
+	api    API
+	stream bool
+	fault  bool
+	began  bool // a byte of the current document was read
 
 	m    machine
 	memo memo
@@ -22,6 +21,7 @@ type Decoder struct {
 
 	facts *Facts
 	req   *Request
+	kept  *captured // nil without capture
 
 	choice choiceScratch
 	resp   responsesScratch
@@ -38,7 +38,13 @@ type Decoder struct {
 // Init makes d ready for a response of the API whose facts go to f. A stream's
 // events are told apart by Begin and End; a plain body is one document.
 func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
-	*d = Decoder{api: api, stream: stream, capture: capture, facts: f}
+	*d = Decoder{api: api, stream: stream, facts: f}
+	if capture {
+		d.kept = new(captured)
+		if f.Captured == nil {
+			f.Captured = new(Captured)
+		}
+	}
 	d.memo.off = !stream || capture
 	d.Begin()
 }
@@ -53,6 +59,9 @@ func (d *Decoder) Begin() {
 	d.choices = 0
 	if d.api == Responses {
 		d.resp.begin()
+		if d.kept != nil {
+			d.kept.delta, d.kept.done = d.kept.delta[:0], d.kept.done[:0]
+		}
 	}
 }
 

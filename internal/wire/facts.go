@@ -80,7 +80,11 @@ type Error struct {
 	Present    bool
 	HasMessage bool
 	Type, Code string
-	Message    string // kept only under capture
+}
+
+// Captured is the content of choice 0.
+type Captured struct {
+	Text, Reasoning []byte
 }
 
 // Finish is the end of one choice. An empty Reason was never sent.
@@ -120,7 +124,8 @@ type Facts struct {
 	RawReasoning   bool // reasoning was streamed as it is
 	Faults         int  // documents survived that were not JSON
 
-	Text, ReasoningText []byte // kept only under capture
+	Limits   *Limits   // nil: no header spoke of any
+	Captured *Captured // the content, only under capture
 
 	one [1]Finish // room for the usual number of choices
 }

@@ -18,7 +18,15 @@ type Limits struct {
 }
 
 // ReadHeader takes rate limits and server timings from a response's headers.
-func (l *Limits) ReadHeader(h http.Header, f *Facts) {
+func (f *Facts) ReadHeader(h http.Header) {
+	var l Limits
+	l.read(h, f)
+	if l != (Limits{}) {
+		f.Limits = &l
+	}
+}
+
+func (l *Limits) read(h http.Header, f *Facts) {
 	for name, values := range h {
 		if len(values) == 0 {
 			continue

@@ -6,7 +6,7 @@ package wire
 // nothing; one longer than its room is kept as a string. The zero Name is empty.
 type Name struct {
 	n    uint8
-	b    [63]byte
+	b    [39]byte
 	long string
 }
 

@@ -40,8 +40,6 @@ type responsesScratch struct {
 	done      bool  // the type ends in ".done"
 	chars     int64 // of delta
 	doneChars int64 // of text, refusal or arguments, in a ".done" event
-	text      []byte
-	doneText  []byte
 	outIndex  int32
 	partIndex int32
 	status    string
@@ -52,7 +50,6 @@ type responsesScratch struct {
 	anyCall  bool
 	// An item's texts wait for its end: its type may stand behind them.
 	itemChars int64
-	itemText  []byte
 
 	// The parts that had a delta, so that their ".done" is no output again.
 	seen [8]uint32
@@ -62,7 +59,6 @@ type responsesScratch struct {
 func (r *responsesScratch) begin() {
 	r.kind, r.done, r.chars, r.doneChars = evOther, false, 0, 0
 	r.outIndex, r.partIndex = 0, 0
-	r.text, r.doneText = r.text[:0], r.doneText[:0]
 }
 
 func responsesChild(k []byte) slot {
@@ -245,25 +241,41 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 	switch s {
 	case rDelta:
 		r.chars += chars
-		r.text = append(r.text, kept...)
+		if d.kept != nil {
+			d.kept.delta = append(d.kept.delta, kept...)
+		}
 	case rText:
 		r.doneChars += chars
-		r.doneText = append(r.doneText, kept...)
+		if d.kept != nil {
+			d.kept.done = append(d.kept.done, kept...)
+		}
 	case rArgs:
 		r.itemArgs += chars
 		d.tool.call.Args = append(d.tool.call.Args[:0], kept...)
 	case rPartText, rSummaryText:
 		if !d.stream {
 			r.itemChars += chars
-			r.itemText = append(r.itemText, kept...)
+			if d.kept != nil {
+				d.kept.item = append(d.kept.item, kept...)
+			}
 		}
 	}
 }
 
 func (d *Decoder) openItem() {
 	d.resp.item, d.resp.itemArgs, d.resp.itemChars = itemOther, 0, 0
-	d.resp.itemText = d.resp.itemText[:0]
+	if d.kept != nil {
+		d.kept.item = d.kept.item[:0]
+	}
 	d.tool = toolScratch{}
+}
+
+// eventText is what an event holds of text.
+func (c *captured) eventText(done bool) []byte {
+	if done {
+		return c.done
+	}
+	return c.delta
 }
 
 // closeItem notes an item's tool call. Those of a stream are noted where they
@@ -281,10 +293,14 @@ func (d *Decoder) closeItem() {
 	switch r.item {
 	case itemMessage:
 		f.TextChars += r.itemChars
-		f.Text = append(f.Text, r.itemText...)
+		if d.kept != nil {
+			f.Captured.add(d.kept.item, nil)
+		}
 	case itemReasoning:
 		f.ReasoningChars += r.itemChars
-		f.ReasoningText = append(f.ReasoningText, r.itemText...)
+		if d.kept != nil {
+			f.Captured.add(nil, d.kept.item)
+		}
 	}
 	if r.item != itemFunction {
 		return
@@ -309,9 +325,9 @@ func (d *Decoder) endResponses() {
 	r, f := &d.resp, d.facts
 	if ch := r.kind.channel(); ch != 0 {
 		key := uint32(r.kind)<<24 | uint32(r.outIndex)<<8 | uint32(r.partIndex&0xff)
-		chars, text := r.chars, r.text
+		chars := r.chars
 		if r.done {
-			chars, text = r.doneChars, r.doneText
+			chars = r.doneChars
 			if r.hadDelta(key) {
 				chars = 0
 			}
@@ -323,10 +339,14 @@ func (d *Decoder) endResponses() {
 			switch {
 			case ch&Content != 0:
 				f.TextChars += chars
-				f.Text = append(f.Text, text...)
+				if d.kept != nil {
+					f.Captured.add(d.kept.eventText(r.done), nil)
+				}
 			case ch&Reasoning != 0:
 				f.ReasoningChars += chars
-				f.ReasoningText = append(f.ReasoningText, text...)
+				if d.kept != nil {
+					f.Captured.add(nil, d.kept.eventText(r.done))
+				}
 			}
 		}
 	}

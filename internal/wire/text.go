@@ -28,7 +28,7 @@ func (d *Decoder) stringPiece(piece []byte, last bool) {
 		}
 	case strText:
 		var keep *[]byte
-		if d.capture {
+		if d.kept != nil {
 			keep = &m.tok
 		}
 		d.text(piece, last, keep, 0)

@@ -130,7 +130,4 @@ func (d *Decoder) errorText(s slot, b []byte) {
 	case sError, sDetail:
 		e.Present, e.HasMessage = true, true
 	}
-	if (s == eMessage || s == sError || s == sDetail) && d.capture {
-		e.Message = string(b)
-	}
 }

@@ -20,14 +20,8 @@ func (s Seconds) Duration() time.Duration {
 	return time.Duration(math.Round(float64(s) * 1e9))
 }
 
-// Of returns a duration as the record writes it, nil when it is absent.
-func Of(d time.Duration, ok bool) *Seconds {
-	if !ok {
-		return nil
-	}
-	s := Seconds(d.Seconds())
-	return &s
-}
+// Exact rounds a computed time to the nanosecond, as the record's are.
+func Exact(s float64) Seconds { return Seconds(math.Round(s*1e9) / 1e9) }
 
 // Record is the record of a call.
 type Record struct {

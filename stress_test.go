@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/sim"
+)
+
+// TestManyStreams ends 2,000 concurrent streams in every way there is, and
+// adds up: each call is told once, no connection and no goroutine is left.
+func TestManyStreams(t *testing.T) {
+	const streams = 2000
+	whole := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Text(0, "c"), sim.Finish(0, "stop"), sim.Done()}
+	cut := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Cut()}
+	hang := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Hang()}
+	before := runtime.NumGoroutine()
+	servers := map[string]*rig{}
+	for name, steps := range map[string][]sim.Step{"whole": whole, "cut": cut, "hang": hang} {
+		servers[name] = newRig(t, []sim.Option{sim.WithScript(sim.Script{Steps: steps})})
+	}
+	rec := tacho.NewRecorder()
+	var outcomes [tacho.Dropped + 1]atomic.Int64
+	observe := func(c *tacho.Call) { outcomes[c.Outcome()].Add(1); rec.Observe(c) }
+	ctx := tacho.ContextWithObserver(t.Context(), observe)
+
+	var want [tacho.Dropped + 1]int64
+	random := rand.New(rand.NewPCG(7, 11))
+	var wg sync.WaitGroup
+	start := make(chan struct{})
+	for range streams {
+		way := []tacho.Outcome{tacho.Complete, tacho.Cut, tacho.Cancelled, tacho.ClosedEarly, tacho.Dropped}[random.IntN(5)]
+		want[way]++
+		size := 1 + random.IntN(300)
+		r := servers["hang"]
+		switch way {
+		case tacho.Complete:
+			r = servers["whole"]
+		case tacho.Cut:
+			r = servers["cut"]
+		}
+		wg.Go(func() {
+			<-start
+			one, cancel := ctx, context.CancelFunc(nil)
+			if way == tacho.Cancelled {
+				one, cancel = context.WithCancel(ctx)
+				defer cancel()
+			}
+			resp, err := r.client.Do(r.request(one, chatPath, chatStream))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			buf := make([]byte, size)
+			switch way {
+			case tacho.Complete, tacho.Cut:
+				io.CopyBuffer(io.Discard, struct{ io.Reader }{resp.Body}, buf)
+				resp.Body.Close()
+			case tacho.Cancelled:
+				resp.Body.Read(buf)
+				cancel()
+				io.Copy(io.Discard, resp.Body)
+				resp.Body.Close()
+			case tacho.ClosedEarly:
+				resp.Body.Read(buf)
+				resp.Body.Close()
+				resp.Body.Close()
+			case tacho.Dropped:
+				resp.Body.Read(buf)
+			}
+		})
+	}
+	close(start)
+	wg.Wait()
+	told := func() (n int64) {
+		for i := range outcomes {
+			n += outcomes[i].Load()
+		}
+		return n
+	}
+	for told() < streams {
+		runtime.GC() // the dropped ones are found by the collector
+		runtime.Gosched()
+	}
+	for o := range outcomes {
+		if got := outcomes[o].Load(); got != want[o] {
+			t.Errorf("%v: told %d, want %d", tacho.Outcome(o), got, want[o])
+		}
+	}
+	if got := rec.Total().Streams.Calls(); got != streams {
+		t.Errorf("the recorder has %d calls, want %d", got, streams)
+	}
+	for name, r := range servers {
+		if err := r.tr.Wait(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for r.srv.OpenConns() > 0 {
+			r.client.CloseIdleConnections()
+			runtime.Gosched()
+		}
+		if err := r.srv.Close(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for runtime.NumGoroutine() > before {
+		runtime.Gosched() // ends of connections; the test's timeout tells of one that does not end
+	}
+}
+
+// TestStreamMemory holds what a stream in flight costs beyond the base: the
+// heap with many open streams over net/http, bare and measured, each with half
+// an event read.
+func TestStreamMemory(t *testing.T) {
+	const streams, limit = 500, 4096
+	head, events, _ := bytes.Cut(streamResponse(20), []byte("\r\n\r\n"))
+	head = bytes.Replace(head, []byte("Content-Length: "), []byte("Content-Length: 1"), 1) // more is to come
+	response := append(append(head, "\r\n\r\n"...), events...)
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	use := func(measure func(http.RoundTripper) http.RoundTripper) (perStream int64) {
+		base := cannedServer(t, response)
+		rt := measure(base)
+		open := make([]*http.Response, streams)
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		before := heap()
+		for i := range open {
+			one, cancel := context.WithCancel(ctx)
+			defer cancel()
+			req, _ := http.NewRequestWithContext(one, "POST", "http://host.invalid/v1/chat/completions", bytes.NewReader([]byte(chatStream)))
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadFull(resp.Body, make([]byte, 2500)); err != nil {
+				t.Fatal(err)
+			}
+			open[i] = resp
+		}
+		after := heap()
+		for _, resp := range open {
+			resp.Body.Close()
+		}
+		return (after - before) / streams
+	}
+	bare := use(func(rt http.RoundTripper) http.RoundTripper { return rt })
+	with := use(func(rt http.RoundTripper) http.RoundTripper {
+		return tacho.NewTransport(rt, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
+	})
+	t.Logf("bytes a stream: bare %d, with tacho %d, difference %d", bare, with, with-bare)
+	if with-bare > limit {
+		t.Errorf("a stream in flight costs %d bytes beyond the base, more than %d", with-bare, limit)
+	}
+}
