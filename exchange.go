@@ -122,6 +122,8 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	if resp.Request == r {
 		resp.Request = req
+	} else if n := redirects(resp.Request); n > c.redirects {
+		c.redirects = n // followed below a middleware
 	}
 	c.status, c.proto = resp.StatusCode, resp.Proto
 	if c.ttfb = x.trace.FirstByte(); c.ttfb < 0 {

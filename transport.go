@@ -5,6 +5,7 @@ package tacho
 import (
 	"context"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 
@@ -108,20 +109,25 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	c.provider = x.config.provider
 	c.server = req.URL.Host
 	c.attempt = 1
-	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 && len(h[0]) == 1 && h[0][0] >= '0' && h[0][0] <= '9' {
-		c.attempt = int(h[0][0]-'0') + 1
-	}
-	for r := req.Response; r != nil && c.redirects < 32; {
-		c.redirects++
-		if r.Request == nil {
-			break
+	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 {
+		if n, err := strconv.ParseUint(h[0], 10, 16); err == nil {
+			c.attempt = int(n) + 1
 		}
-		r = r.Request.Response
 	}
+	c.redirects = redirects(req)
 	ctx := req.Context()
 	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
 	x.observers, _ = ctx.Value(observerKey{}).(*observerList)
 	return x
+}
+
+// redirects counts the redirects that led to a request.
+func redirects(req *http.Request) (n int) {
+	for req != nil && req.Response != nil && n < 32 {
+		n++
+		req = req.Response.Request
+	}
+	return n
 }
 
 // drains counts the drains under way. The zero value is ready.
