@@ -9,5 +9,8 @@ func WithCaptureForTest() Option { return optionFunc(func(c *config) { c.capture
 
 // Captured returns the content kept of choice 0.
 func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
+	if c.facts.Captured == nil {
+		return "", "", nil
+	}
 	return string(c.facts.Captured.Text), string(c.facts.Captured.Reasoning), c.facts.Calls
 }

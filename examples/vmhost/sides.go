@@ -25,7 +25,7 @@ const (
 
 // model answers with as many tokens as a call asks for, so that the length of
 // the answers adds nothing to the delays' deviation.
-var model = sim.Model{Base: 20 * time.Millisecond, PerToken: 2500 * time.Microsecond, Output: 100_000, OutputSpread: -1}
+var model = sim.Model{Base: 20 * time.Millisecond, PerToken: 1500 * time.Microsecond, Output: 100_000, OutputSpread: -1}
 
 const simModel = "sim"
 
@@ -127,7 +127,7 @@ func (p *program) both(ctx context.Context, s settings, t cli.Target, out *os.Fi
 	stop()
 	r.Endpoint, r.Simulation = "the built-in simulation", simulation
 	way := s.link.Delay + s.link.Jitter
-	r.Known = fmt.Sprintf("Known: the emulated card adds 2 × (%v + %v) = %v to ttfb in the mean; what differs from that is this machine's and chance.", s.link.Delay, s.link.Jitter, 2*way)
+	r.Known = fmt.Sprintf("Known: the emulated card adds 2 × (%v + %v) = %v to ttfb in the mean; the rest is chance and this machine, whose timers make each packet late by about the overshoot below.", s.link.Delay, s.link.Jitter, 2*way)
 	return p.finish(r, blocks, out)
 }
 

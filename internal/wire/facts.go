@@ -140,6 +140,9 @@ func (f *Facts) Finished() bool {
 	return len(f.Finish) > 0
 }
 
+// maxChoices bounds the choices that are told apart: no server is known to send more.
+const maxChoices = 128
+
 // choice returns the entry of a choice, which it makes when it is new.
 func (f *Facts) choice(index int32) *Finish {
 	i := len(f.Finish)
@@ -148,6 +151,9 @@ func (f *Facts) choice(index int32) *Finish {
 	}
 	if i < len(f.Finish) && f.Finish[i].Choice == index {
 		return &f.Finish[i]
+	}
+	if len(f.Finish) == maxChoices {
+		return new(Finish)
 	}
 	if f.Finish == nil {
 		f.Finish = f.one[:0]

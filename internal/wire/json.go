@@ -2,7 +2,10 @@
 
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // The scanner reads JSON forward only and can stop between any two bytes: a
 // body or an event may arrive in pieces of any size, and what is remembered
@@ -198,8 +201,8 @@ func (d *Decoder) value(b []byte, i int) int {
 		if d.memo.learn && m.kind == strText {
 			d.addHole(i, end, s, true, true)
 		}
-		if done && m.kind == strShort && bytes.IndexByte(piece, '\\') < 0 {
-			d.short(s, piece[:min(len(piece), maxToken)])
+		if done && m.kind == strShort && plain(piece) {
+			d.short(s, piece)
 			d.after()
 			return end + 1
 		}
@@ -280,7 +283,7 @@ func (d *Decoder) key(b []byte, i int) int {
 	m := &d.m
 	end, done := m.stringEnd(b, i)
 	k := b[i:end]
-	if !done || bytes.IndexByte(k, '\\') >= 0 {
+	if !done || !plain(k) {
 		m.tok = m.tok[:0]
 		m.chars = 0
 		d.text(k, done, &m.tok, maxToken)
@@ -390,6 +393,12 @@ func backslashes(b []byte) int {
 		n++
 	}
 	return n
+}
+
+// plain reports whether the inside of a string is what it stands for, as it
+// is: short, without escapes and valid UTF-8.
+func plain(b []byte) bool {
+	return len(b) <= maxToken-utf8.UTFMax && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b)
 }
 
 // litEnd returns the length of the number or word at the start of b.

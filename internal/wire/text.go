@@ -95,7 +95,7 @@ func (d *Decoder) text(b []byte, last bool, out *[]byte, limit int) {
 
 func (m *machine) emit(r rune, out *[]byte, limit int) {
 	m.chars++
-	if out != nil && (limit == 0 || len(*out)+utf8.UTFMax <= limit) {
+	if out != nil && (limit == 0 || len(*out) <= limit-utf8.UTFMax) {
 		*out = utf8.AppendRune(*out, r)
 	}
 }
@@ -104,14 +104,11 @@ func appendText(out *[]byte, b []byte, limit int) {
 	if out == nil {
 		return
 	}
-	if limit > 0 {
-		b = b[:min(len(b), max(0, limit-len(*out)))]
-	}
-	if utf8.Valid(b) {
+	if (limit == 0 || len(*out)+len(b) <= limit-utf8.UTFMax) && utf8.Valid(b) {
 		*out = append(*out, b...)
 		return
 	}
-	for len(b) > 0 {
+	for len(b) > 0 && (limit == 0 || len(*out) <= limit-utf8.UTFMax) {
 		r, n := utf8.DecodeRune(b)
 		*out = utf8.AppendRune(*out, r)
 		b = b[n:]
