@@ -122,13 +122,13 @@ func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
 // Min returns the smallest value, absent when there is none.
 func (h *Histogram) Min() (time.Duration, bool) {
 	v := h.min.Load()
-	return time.Duration(v - 1), v != 0
+	return time.Duration(max(v-1, 0)), v != 0
 }
 
 // Max returns the largest value, absent when there is none.
 func (h *Histogram) Max() (time.Duration, bool) {
 	v := h.max.Load()
-	return time.Duration(v - 1), v != 0
+	return time.Duration(max(v-1, 0)), v != 0
 }
 
 // Mean returns the mean, absent when there is no value.

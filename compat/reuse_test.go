@@ -52,7 +52,8 @@ var settings = []setting{
 // TestReuse makes twenty streamed chat completions in sequence through
 // openai-go v3, which closes a body at [DONE]. Over HTTP/1.1 the terminating
 // chunk comes later, so that a bare client loses the connection each time;
-// with tacho each call after the drain of the one before it reuses it.
+// with tacho each call after the drain of the one before it reuses it. (A Go
+// whose Close drains by itself makes the bare client better: golang/go#77370.)
 func TestReuse(t *testing.T) {
 	t.Parallel()
 	for _, s := range settings {
@@ -62,7 +63,7 @@ func TestReuse(t *testing.T) {
 				t.Parallel()
 				inBubble(t, func(t *testing.T) {
 					for _, measured := range []bool{false, true} {
-						s.check(t, sim.New(t, s.serverOptions()...), measured)
+						s.check(t, sim.New(t, s.serverOptions()...), measured, true)
 					}
 				})
 			})
@@ -74,7 +75,7 @@ func TestReuse(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer srv.Close()
-					s.check(t, srv, measured)
+					s.check(t, srv, measured, false)
 				}
 			})
 		})
@@ -85,27 +86,32 @@ func (s *setting) serverOptions() []sim.Option {
 	return append([]sim.Option{sim.WithScript(sim.Script{Text: "to be or not", TailDelay: tail})}, s.server...)
 }
 
-func (s *setting) check(t *testing.T, srv *sim.Server, measured bool) {
+// check runs the series. On a port, a client that the machine holds up for as
+// long as the tail finds it there and reuses the connection by chance: a
+// loss of all connections is exact in memory only.
+func (s *setting) check(t *testing.T, srv *sim.Server, measured, exact bool) {
 	t.Helper()
 	want, who := s.bare, "bare"
 	if measured {
 		want, who = s.with, "with tacho"
 	}
 	conns, calls := s.run(t, srv, measured)
+	t.Logf("%s: reused %d of %d", who, conns.again, series-1)
+	if exact || want > 0 {
+		equal(t, who+": reused connections", conns.again, want)
+	}
 	equal(t, who+": requests", conns.got, series)
-	equal(t, who+": reused connections", conns.again, want)
-	equal(t, who+": accepted connections", srv.Accepted(), series-want)
+	equal(t, who+": accepted connections", srv.Accepted(), series-conns.again)
 	if !measured {
 		return
 	}
 	equal(t, "calls", len(calls), series)
-	equal(t, "calls that say reused", reused(calls), want)
+	equal(t, "calls that say reused", reused(calls), conns.again)
 	for i, c := range calls {
 		if c.Outcome() != tacho.Complete {
 			t.Errorf("call %d: outcome %v", i, c.Outcome())
 		}
 	}
-	t.Logf("reused %d of %d", reused(calls), series-1)
 }
 
 func (s *setting) run(t *testing.T, srv *sim.Server, measured bool) (*connections, []*tacho.Call) {

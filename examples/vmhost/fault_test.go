@@ -103,7 +103,7 @@ func TestBadUsage(t *testing.T) {
 		{[]string{"-max-tokens", "0"}, "vmhost: -max-tokens 0: give 1 or more"},
 		{[]string{"-blocks", "6"}, "vmhost: -blocks 6: give a multiple of 4, so that each side comes first as often as the other"},
 		{[]string{"run", "-blocks", "8"}, "vmhost run: -blocks is for the run of both sides on the simulation: without run, without an endpoint"},
-		{[]string{"-nic-delay", "-1ms"}, "vmhost: -nic-delay and -nic-jitter: give 0 or more, such as 250us"},
+		{[]string{"-nic-delay", "-1ms"}, "vmhost: -nic-delay and -nic-jitter: give 0 or more, such as 500us"},
 		{[]string{"-base-url", "http://127.0.0.1:1"}, "vmhost: -model is missing: name a model that the endpoint serves, such as gpt-4o-mini"},
 		{[]string{"-out", there}, "vmhost: -out: " + there + " is there already: give another name, or remove it"},
 	}

@@ -101,8 +101,9 @@ func (p *program) measure(ctx context.Context, command string, args []string) in
 	fs.DurationVar(&s.ask.Timeout, "timeout", time.Minute, "the longest `time` of a call")
 	fs.StringVar(&s.out, "out", "", "write the report as JSON to `FILE`, which must not exist")
 	fs.IntVar(&s.blocks, "blocks", 8, "both sides: the `number` of blocks, a multiple of 4, in the order ABBA")
-	fs.DurationVar(&s.link.Delay, "nic-delay", 250*time.Microsecond, "both sides: the `time` that the emulated card adds to each packet")
-	fs.DurationVar(&s.link.Jitter, "nic-jitter", 150*time.Microsecond, "both sides: the mean `time` of its exponential jitter")
+	// Below a millisecond the timers of an idle Linux would hide the jitter.
+	fs.DurationVar(&s.link.Delay, "nic-delay", 500*time.Microsecond, "both sides: the `time` that the emulated card adds to each packet")
+	fs.DurationVar(&s.link.Jitter, "nic-jitter", time.Millisecond, "both sides: the mean `time` of its exponential jitter")
 	if code, done := cli.Parse(fs, args, usage, p.stdout, p.stderr); done {
 		return code
 	}
@@ -145,7 +146,7 @@ func (s *settings) check() error {
 	case s.blocks < 4 || s.blocks%4 != 0 || s.blocks > 1000:
 		return fmt.Errorf("-blocks %d: give a multiple of 4, so that each side comes first as often as the other", s.blocks)
 	case s.link.Delay < 0 || s.link.Jitter < 0:
-		return errors.New("-nic-delay and -nic-jitter: give 0 or more, such as 250us")
+		return errors.New("-nic-delay and -nic-jitter: give 0 or more, such as 500us")
 	}
 	return nil
 }

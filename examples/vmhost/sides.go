@@ -13,6 +13,7 @@ import (
 	"github.com/tacho-go/tacho/examples/internal/chat"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/examples/internal/term"
+	"github.com/tacho-go/tacho/lab/machine"
 	"github.com/tacho-go/tacho/sim"
 )
 
@@ -27,7 +28,10 @@ const (
 // the answers adds nothing to the delays' deviation.
 var model = sim.Model{Base: 20 * time.Millisecond, PerToken: 1500 * time.Microsecond, Output: 100_000, OutputSpread: -1}
 
-const simModel = "sim"
+const (
+	simModel    = "sim"
+	calibration = 200 * time.Millisecond
+)
 
 // simulate starts a simulated endpoint and returns the client of it.
 func (p *program) simulate(t cli.Target, opts ...sim.Option) (*sim.Server, *chat.Client, error) {
@@ -103,6 +107,7 @@ func (p *program) both(ctx context.Context, s settings, t cli.Target, out *os.Fi
 	fmt.Fprintln(p.stdout, term.Wrap(fmt.Sprintf("%s (A host, B VM); a block: 1 cold call, left out, then %d on its connection", order[1:], s.calls), lineWidth, "  order      ", margin))
 	fmt.Fprintln(p.stdout)
 	fmt.Fprintf(p.stdout, "%-5s  %-4s  %6s  duration of each call, ms\n", "block", "side", "cold")
+	known := expected(ctx, s.link)
 	stop := func() {}
 	if !term.ScreenOf(p.stdout, p.env).Terminal { // else the lines that grow are the progress
 		stop = term.Progress(p.stderr, p.env, "measuring both sides")
@@ -126,9 +131,30 @@ func (p *program) both(ctx context.Context, s settings, t cli.Target, out *os.Fi
 	})
 	stop()
 	r.Endpoint, r.Simulation = "the built-in simulation", simulation
-	way := s.link.Delay + s.link.Jitter
-	r.Known = fmt.Sprintf("Known: the emulated card adds 2 × (%v + %v) = %v to ttfb in the mean; the rest is chance and this machine, whose timers make each packet late by about the overshoot below.", s.link.Delay, s.link.Jitter, 2*way)
+	r.Known = known
 	return p.finish(r, blocks, out)
+}
+
+// expected says what the card adds by its parameters, and what that comes to
+// with this machine's timers: the card's delays are sleeps, and a sleep ends
+// late, on an idle Linux by up to a millisecond.
+func expected(ctx context.Context, l sim.Link) string {
+	way := l.Delay + l.Jitter
+	if way == 0 {
+		return "Known: the emulated card adds no delay; what differs is chance and this machine."
+	}
+	text := fmt.Sprintf("Known: by its parameters the emulated card adds 2 × (%v + %v) = %v to ttfb in the mean.", l.Delay, l.Jitter, 2*way)
+	meter := machine.StartStall(way)
+	select {
+	case <-time.After(calibration):
+	case <-ctx.Done():
+	}
+	late, ok := meter.Stop().P50()
+	if !ok {
+		return text
+	}
+	return text + fmt.Sprintf(" A sleep of %v takes %v here (median), which makes it about %v. The rest is chance and this machine.",
+		way, (way+late).Round(10*time.Microsecond), 2*(way+late).Round(10*time.Microsecond))
 }
 
 func (p *program) noServer(err error, out *os.File) int {

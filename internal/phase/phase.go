@@ -215,10 +215,11 @@ type Result struct {
 func (t *Trace) Freeze() Result {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	first := !t.frozen
 	t.frozen = true
 	r := Result{DNS: None, Connect: None, TLS: None, Send: None, Wait: None,
 		FirstByte: t.firstByte, Conns: t.conns, HasConn: t.conns > 0, Reused: t.reused}
-	if t.conns == 0 {
+	if t.conns == 0 && first {
 		// No connection came: what was tried is told as far as it went.
 		t.commit(time.Since(t.start))
 	}
