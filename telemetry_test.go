@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/sim"
+)
+
+// attributes turns attributes into a map that compares.
+func attributes(kv []attribute.KeyValue) map[string]any {
+	m := map[string]any{}
+	for _, a := range kv {
+		m[string(a.Key)] = a.Value.AsInterface()
+	}
+	return m
+}
+
+func TestSpan(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name, body string
+		script     sim.Script
+		want       map[string]any
+		status     codes.Code
+		text       string
+		took       time.Duration
+	}{
+		{"stream", chatStreamUsage, sim.Script{HeaderDelay: 100 * ms, Gap: 10 * ms, Model: "m-2", Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"),
+			sim.Finish(0, "stop"), sim.Usage(sim.UsageCounts{InputTokens: 7, OutputTokens: 2}), sim.Done()}},
+			map[string]any{
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"gen_ai.request.stream": true, "gen_ai.response.model": "m-2", "gen_ai.response.finish_reasons": []string{"stop"},
+				"gen_ai.usage.input_tokens": int64(7), "gen_ai.usage.output_tokens": int64(2),
+				"gen_ai.response.time_to_first_chunk": 0.1, "tacho.response.time_to_first_token": 0.11, "tacho.outcome": "complete",
+			}, codes.Unset, "", 140 * ms},
+		{"error status", chatPlain, sim.Script{HeaderDelay: 20 * ms, Status: 429, ErrorCode: "rate_limit_exceeded"},
+			map[string]any{
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"tacho.outcome": "error", "error.type": "rate_limit_exceeded",
+			}, codes.Error, "rate_limit_exceeded", 20 * ms},
+		{"an error code that is content", chatPlain, sim.Script{Status: 400, ErrorCode: "my name is Eve"},
+			map[string]any{
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"tacho.outcome": "error", "error.type": "_OTHER",
+			}, codes.Error, "_OTHER", 0},
+		{"cut", chatStream, sim.Script{Gap: 10 * ms, Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Cut()}},
+			map[string]any{
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"gen_ai.request.stream": true, "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": []string{"error"},
+				"gen_ai.response.time_to_first_chunk": 0.0, "tacho.response.time_to_first_token": 0.01,
+				"tacho.outcome": "cut", "error.type": "connection",
+			}, codes.Error, "connection", 20 * ms},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				spans := tracetest.NewSpanRecorder()
+				tp := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))
+				parentCtx, parent := tp.Tracer("test").Start(t.Context(), "parent")
+				r := newRig(t, []sim.Option{sim.WithScript(tc.script)}, tacho.WithTracerProvider(tp))
+				resp, err := r.client.Do(r.request(parentCtx, chatPath, tc.body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				readAll(resp)
+				ended := spans.Ended()
+				if len(ended) != 1 {
+					t.Fatalf("%d spans have ended, want 1", len(ended))
+				}
+				s := ended[0]
+				got := attributes(s.Attributes())
+				delete(got, "gen_ai.response.id")
+				if diff := cmp.Diff(tc.want, got); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+				if s.Name() != "chat m" || s.SpanKind() != trace.SpanKindClient || s.Parent().SpanID() != parent.SpanContext().SpanID() {
+					t.Errorf("span %q, kind %v, parent %v", s.Name(), s.SpanKind(), s.Parent().SpanID())
+				}
+				if s.Status().Code != tc.status || s.Status().Description != tc.text {
+					t.Errorf("status %+v", s.Status())
+				}
+				if took := s.EndTime().Sub(s.StartTime()); took != tc.took {
+					t.Errorf("it took %v, want %v", took, tc.took)
+				}
+				received := r.srv.Requests()
+				if h := received[0].Header; h.Get("Traceparent") != "" || h.Get("Baggage") != "" {
+					t.Errorf("trace context left: %v", h)
+				}
+			})
+		})
+	}
+}
+
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reader := metric.NewManualReader()
+		mp := metric.NewMeterProvider(metric.WithReader(reader))
+		r := newRig(t, nil, tacho.WithMeterProvider(mp))
+		r.srv.Play(sim.Script{HeaderDelay: 300 * ms, Steps: []sim.Step{sim.Text(0, "a"), sim.Finish(0, "stop").After(100 * ms), sim.Done()}},
+			sim.Script{HeaderDelay: 100 * ms, Text: "a"}, sim.Script{HeaderDelay: 50 * ms, Status: 503})
+		r.do(chatPath, chatStream, readAll)
+		r.do(chatPath, chatPlain, readAll)
+		r.do(chatPath, chatPlain, readAll)
+		var rm metricdata.ResourceMetrics
+		if err := reader.Collect(t.Context(), &rm); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, sm := range rm.ScopeMetrics {
+			if sm.Scope.Name != "github.com/tacho-go/tacho" || sm.Scope.Version != tacho.Version {
+				t.Errorf("scope %+v", sm.Scope)
+			}
+			for _, m := range sm.Metrics {
+				switch d := m.Data.(type) {
+				case metricdata.Histogram[float64]:
+					for _, p := range d.DataPoints {
+						got[m.Name+" {"+m.Unit+"} "+p.Attributes.Encoded(attribute.DefaultEncoder())] += p.Sum
+					}
+				case metricdata.Sum[int64]:
+					for _, p := range d.DataPoints {
+						got[m.Name+" {"+m.Unit+"} "+p.Attributes.Encoded(attribute.DefaultEncoder())] += float64(p.Value)
+					}
+				}
+			}
+		}
+		const same = "gen_ai.operation.name=chat,gen_ai.provider.name=openai,gen_ai.request.model=m,server.address=sim.invalid"
+		want := map[string]float64{
+			"gen_ai.client.inference.duration {s} " + same:                                0.5,
+			"gen_ai.client.inference.duration {s} error.type=503," + same:                 0.05,
+			"tacho.client.time_to_first_token {s} " + same:                                0.3,
+			"tacho.client.calls {{call}} " + same + ",tacho.outcome=complete":             2,
+			"tacho.client.calls {{call}} error.type=503," + same + ",tacho.outcome=error": 1,
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
