@@ -92,7 +92,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	r := req.WithContext(x.trace.Attach(&x.ctx, c.start, !x.config.noTCPInfo))
 	if !known {
-		x.watched = watch(req.Body)
+		x.watched = watch(req)
 		r.Body = x.watched
 	}
 	return r

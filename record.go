@@ -162,7 +162,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		}
 		r.Finish = append(r.Finish, reason)
 	}
-	if c.events > 0 || !c.stream && c.status > 0 && c.status < 400 {
+	if c.status > 0 && c.status < 400 {
 		r.TextChars, r.Reasoning = &c.facts.TextChars, &c.facts.ReasoningChars
 		r.ToolCalls = ptr(len(c.facts.Calls))
 	}
@@ -307,6 +307,10 @@ func (c *Call) requestJSON() *requestKey {
 	if !q.Read {
 		return nil
 	}
+	messages := count(q.Messages)
+	if c.api != wire.ChatCompletions && c.api != wire.Responses {
+		messages = nil // their input is no list of messages
+	}
 	return &requestKey{count(q.N), count(q.MaxTokens), number(q.Temperature), number(q.TopP),
-		q.HasTools, q.IncludeUsage, count(q.Messages)}
+		q.HasTools, q.IncludeUsage, messages}
 }

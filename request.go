@@ -16,16 +16,46 @@ const maxRequestScan = 16 << 20
 // errScanned ends the copy of a body whose bound is reached.
 var errScanned = io.ErrShortWrite
 
-// requestScanner feeds a request body to a decoder up to the bound.
+// requestScanner feeds a request body, JSON or a form, to its reader up to the
+// bound.
 type requestScanner struct {
-	dec *wire.Decoder
-	n   int
+	dec  *wire.Decoder
+	form *wire.Form // nil: JSON
+	n    int
+}
+
+// isForm reports whether a request is a multipart form, as audio and images are sent.
+func isForm(req *http.Request) bool {
+	const mime = "multipart/form-data"
+	t := req.Header.Get("Content-Type")
+	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+}
+
+// begin makes the scanner ready for the body of req, whose facts go to q.
+func (s *requestScanner) begin(req *http.Request, dec *wire.Decoder, q *wire.Request) {
+	s.dec = dec
+	dec.InitRequest(q)
+	if isForm(req) {
+		s.form = new(wire.Form)
+	}
+}
+
+// end ends the body.
+func (s *requestScanner) end(q *wire.Request) {
+	s.dec.EndRequest()
+	if s.form != nil {
+		q.Model.Set(s.form.Model())
+	}
 }
 
 func (s *requestScanner) Write(p []byte) (int, error) {
 	q := p[:min(len(p), maxRequestScan-s.n)]
 	s.n += len(q)
-	s.dec.Write(q)
+	if s.form != nil {
+		s.form.Write(q)
+	} else {
+		s.dec.Write(q)
+	}
 	if len(q) < len(p) {
 		return len(q), errScanned
 	}
@@ -52,8 +82,7 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 	}
 	defer body.Close()
 	// The response's decoder has nothing to do yet.
-	x.scan.dec = &x.dec
-	x.dec.InitRequest(&x.call.req)
+	x.scan.begin(req, &x.dec, &x.call.req)
 	if w, ok := body.(io.WriterTo); ok {
 		// A body in memory hands itself over in one piece, uncopied.
 		_, err = w.WriteTo(&x.scan)
@@ -62,7 +91,7 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 		_, err = io.CopyBuffer(&x.scan, onlyReader{body}, buf)
 		x.transport.buffers.put(buf)
 	}
-	x.dec.EndRequest()
+	x.scan.end(&x.call.req)
 	return err == nil || err == errScanned
 }
 
@@ -93,10 +122,9 @@ type watchedBody struct {
 	over bool
 }
 
-func watch(body io.ReadCloser) *watchedBody {
-	w := &watchedBody{ReadCloser: body}
-	w.s.dec = &w.dec
-	w.dec.InitRequest(&w.req)
+func watch(req *http.Request) *watchedBody {
+	w := &watchedBody{ReadCloser: req.Body}
+	w.s.begin(req, &w.dec, &w.req)
 	return w
 }
 
@@ -118,7 +146,7 @@ func (w *watchedBody) finish() wire.Request {
 	defer w.mu.Unlock()
 	if !w.over {
 		w.over = true
-		w.dec.EndRequest()
+		w.s.end(&w.req)
 	}
 	return w.req
 }

@@ -112,6 +112,7 @@ var moments = []moment{
 	{name: "mid-body, between two Reads", script: hanging, reads: 1, between: true},
 	{name: "mid-body, after Close", script: hanging, reads: 1, closed: true, outcome: tacho.ClosedEarly},
 	{name: "behind [DONE]", script: tailed, reads: 4, streamOnly: true, outcome: tacho.Complete},
+	{name: "behind [DONE], after Close", script: tailed, reads: 4, closed: true, streamOnly: true, outcome: tacho.Complete},
 	{name: "behind [DONE], between two Reads", script: tailed, reads: 4, between: true, streamOnly: true, outcome: tacho.Complete},
 }
 
@@ -282,6 +283,8 @@ func (a *attempt) run(parent context.Context, t *testing.T, srv *sim.Server, mea
 		start()
 		if a.closed {
 			log.add("close", -1, resp.Body.Close())
+			n, err := resp.Body.Read(buf) // though the rest may be on its way
+			log.add("read after close", n, err)
 		}
 		if a.between || a.closed {
 			finish()
@@ -405,6 +408,37 @@ func contextState(ctx context.Context) string {
 		s += fmt.Sprintf("deadline %t, %v, %v; ", deadline, c.Err(), context.Cause(c))
 	}
 	return s
+}
+
+// TestDerivedContext derives contexts from that of a request, as net/http does
+// once a call. Package context does so without a goroutine if the context says
+// what it is derived from, or has a method AfterFunc.
+func TestDerivedContext(t *testing.T) {
+	t.Parallel()
+	for _, r := range requests {
+		for _, e := range endings {
+			t.Run(r.name+"/"+e.name, func(t *testing.T) {
+				t.Parallel()
+				ctx, end := e.make(t.Context())
+				defer end()
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://sim.invalid/v1/chat/completions", r.body())
+				if err != nil {
+					t.Fatal(err)
+				}
+				errStop := errors.New("stop")
+				tr := tacho.NewTransport(roundTrip(func(req *http.Request) (*http.Response, error) {
+					_, has := req.Context().(interface{ AfterFunc(func()) func() bool })
+					if !has && req.Context().Done() != ctx.Done() {
+						t.Error("a context derived from the request's takes a goroutine")
+					}
+					return nil, errStop
+				}))
+				if _, err := tr.RoundTrip(req); err != errStop {
+					t.Error(err)
+				}
+			})
+		}
+	}
 }
 
 // TestClientTimeout lets http.Client's own time-out end the exchange. Over

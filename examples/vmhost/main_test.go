@@ -54,10 +54,10 @@ func TestBothSides(t *testing.T) {
 	// The card adds one delay each way to each call, two more to connecting and
 	// two to the handshake.
 	const want = `  side    cold  duration of each call, ms
-    1  host   97.4    98.4   95.5   93.2
-    2  VM     98.9    98.9   96.0   93.7
-    3  VM     96.4    94.7   91.3   91.0
-    4  host   94.9    94.2   90.8   90.5
+    1  host   72.5    73.2   71.3   69.7
+    2  VM     74.0    73.7   71.8   70.2
+    3  VM     72.4    70.9   68.6   68.4
+    4  host   70.9    70.4   68.1   67.9
 
 host: 6 calls in the figures; left out: 2 cold; not complete: 0
 
@@ -65,10 +65,10 @@ VM: 6 calls in the figures; left out: 2 cold; not complete: 0
 
 Calls on a kept connection
 figure    side  n      mean  deviation  smallest   largest
-duration  host  6  93.76 ms   2.328 ms  90.45 ms  98.36 ms
-          VM    6  94.26 ms   2.328 ms  90.95 ms  98.86 ms
-ttlt      host  6  93.76 ms   2.328 ms  90.45 ms  98.36 ms
-          VM    6  94.26 ms   2.328 ms  90.95 ms  98.86 ms
+duration  host  6  70.09 ms   1.552 ms  67.89 ms  73.16 ms
+          VM    6  70.59 ms   1.552 ms  68.39 ms  73.66 ms
+ttlt      host  6  70.09 ms   1.552 ms  67.89 ms  73.16 ms
+          VM    6  70.59 ms   1.552 ms  68.39 ms  73.66 ms
 ttft      host  6  22.75 ms       0 ns  22.75 ms  22.75 ms
           VM    6  23.25 ms       0 ns  23.25 ms  23.25 ms
 ttfb      host  6  20.00 ms       0 ns  20.00 ms  20.00 ms
@@ -77,14 +77,14 @@ send      host  6      0 ns       0 ns      0 ns      0 ns
           VM    6      0 ns       0 ns      0 ns      0 ns
 wait      host  6  20.00 ms       0 ns  20.00 ms  20.00 ms
           VM    6  20.50 ms       0 ns  20.50 ms  20.50 ms
-tpot      host  6  1.449 ms   47.52 µs  1.382 ms  1.543 ms
-          VM    6  1.449 ms   47.52 µs  1.382 ms  1.543 ms
+tpot      host  6  966.1 µs   31.68 µs  921.1 µs  1.029 ms
+          VM    6  966.1 µs   31.68 µs  921.1 µs  1.029 ms
 tpot: one token is assumed in the first event.
 
 Cold calls, one a block, left out above
 figure    side  n      mean  deviation  smallest   largest
-duration  host  2  96.19 ms   1.766 ms  94.94 ms  97.44 ms
-          VM    2  97.69 ms   1.766 ms  96.44 ms  98.94 ms
+duration  host  2  71.71 ms   1.177 ms  70.88 ms  72.54 ms
+          VM    2  73.21 ms   1.177 ms  72.38 ms  74.04 ms
 ttft      host  2  22.75 ms       0 ns  22.75 ms  22.75 ms
           VM    2  24.25 ms       0 ns  24.25 ms  24.25 ms
 ttfb      host  2  20.00 ms       0 ns  20.00 ms  20.00 ms

@@ -26,7 +26,7 @@ const (
 
 // model answers with as many tokens as a call asks for, so that the length of
 // the answers adds nothing to the delays' deviation.
-var model = sim.Model{Base: 20 * time.Millisecond, PerToken: 1500 * time.Microsecond, Output: 100_000, OutputSpread: -1}
+var model = sim.Model{Base: 20 * time.Millisecond, PerToken: time.Millisecond, Output: 100_000, OutputSpread: -1}
 
 const (
 	simModel    = "sim"

@@ -13,46 +13,72 @@ const (
 	ChatCompletions
 	Completions
 	Responses
+	Embeddings
+	ImagesGenerations
+	ImagesEdits
+	ImagesVariations
+	Speech
+	Transcriptions
+	Translations
+	Moderations
 )
+
+// routes has, by API, the end of its path, which is its name in the record,
+// and the operation's name.
+var routes = [...]struct {
+	api       API
+	path      string
+	operation string
+}{
+	// In the order in which they are tried: the longer of two ends first.
+	{ChatCompletions, "/chat/completions", "chat"},
+	{Completions, "/completions", "text_completion"},
+	{Responses, "/responses", "chat"},
+	{Embeddings, "/embeddings", "embeddings"},
+	{ImagesGenerations, "/images/generations", "image_generation"},
+	{ImagesEdits, "/images/edits", "image_generation"},
+	{ImagesVariations, "/images/variations", "image_generation"},
+	{Speech, "/audio/speech", "speech"},
+	{Transcriptions, "/audio/transcriptions", "audio_transcription"},
+	{Translations, "/audio/translations", "audio_translation"},
+	{Moderations, "/moderations", "moderation"},
+}
 
 // String returns the API's name in the record.
 func (a API) String() string {
-	switch a {
-	case ChatCompletions:
+	if a == ChatCompletions {
 		return "chat_completions"
-	case Completions:
-		return "completions"
-	case Responses:
-		return "responses"
+	}
+	if a > NoAPI && int(a) <= len(routes) {
+		return routes[a-1].path[1:]
 	}
 	return ""
 }
 
-// Operation returns the operation's name in the conventions.
+// Operation returns the operation's name in the conventions, or one of the
+// same form where they have none.
 func (a API) Operation() string {
-	switch a {
-	case ChatCompletions, Responses:
-		return "chat"
-	case Completions:
-		return "text_completion"
+	if a > NoAPI && int(a) <= len(routes) {
+		return routes[a-1].operation
 	}
 	return ""
 }
 
 // Route tells the API by method and path: by suffix, so that every prefix of a
-// gateway or deployment fits. It costs no allocation.
+// gateway or deployment fits. It costs no allocation. Polling a stored response
+// or listing models is no call.
 func Route(method, path string) API {
 	if method != "POST" && method != "post" {
 		return NoAPI
 	}
 	path = strings.TrimSuffix(path, "/")
-	switch {
-	case strings.HasSuffix(path, "/chat/completions"):
-		return ChatCompletions
-	case strings.HasSuffix(path, "/completions"):
-		return Completions
-	case strings.HasSuffix(path, "/responses"):
-		return Responses
+	if path == "" {
+		return NoAPI
+	}
+	for i := range routes {
+		if strings.HasSuffix(path, routes[i].path) {
+			return routes[i].api
+		}
 	}
 	return NoAPI
 }

@@ -96,6 +96,8 @@ func chatChild(k []byte) slot {
 		return gTimeInfo
 	case "timings":
 		return gTimings
+	case "latency_checkpoint":
+		return gCheckpoint
 	case "sla_metrics":
 		return gSLA
 	case "detail":
@@ -205,6 +207,9 @@ func (d *Decoder) openOutput(o *output) {
 // generatedChat takes a complete string of generated text.
 func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 	o, side := d.choice.cur, 0
+	if s == cText {
+		o = &d.choice.message // some servers repeat a chat delta's content there
+	}
 	if o == &d.choice.message {
 		side = 1
 	}
@@ -266,7 +271,7 @@ func (d *Decoder) closeChoice() {
 		end.Reason = c.finish
 	}
 	o, side := &c.delta, 0
-	if !o.seen && (!d.stream || d.facts.Streamed == 0) {
+	if !o.seen && (!d.stream || d.facts.Streamed == 0 || d.api == Completions) {
 		o, side = &c.message, 1
 	}
 	d.ev.Channels |= o.channels()

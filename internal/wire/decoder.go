@@ -57,7 +57,7 @@ func (d *Decoder) Begin() {
 	d.fault, d.began = false, false
 	d.err = Error{}
 	d.choices = 0
-	if d.api == Responses {
+	if d.api >= Responses {
 		d.resp.begin()
 		if d.kept != nil {
 			d.kept.delta, d.kept.done = d.kept.delta[:0], d.kept.done[:0]
@@ -102,8 +102,11 @@ func (d *Decoder) End() Event {
 			d.pop()
 		}
 	}
-	if d.api == Responses {
+	switch {
+	case d.api == Responses:
 		d.endResponses()
+	case d.api > Responses && d.stream:
+		d.endTranscript()
 	}
 	if d.err.Present {
 		d.ev.Error = true

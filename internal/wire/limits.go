@@ -19,50 +19,147 @@ type Limits struct {
 
 // ReadHeader takes rate limits and server timings from a response's headers.
 func (f *Facts) ReadHeader(h http.Header) {
-	var l Limits
-	l.read(h, f)
-	if l != (Limits{}) {
-		f.Limits = &l
-	}
-}
-
-func (l *Limits) read(h http.Header, f *Facts) {
+	var r limitReader
 	for name, values := range h {
 		if len(values) == 0 {
 			continue
 		}
-		v := values[0]
-		switch name {
-		case "X-Ratelimit-Limit-Requests":
-			l.LimitRequests = countText(v)
-		case "X-Ratelimit-Remaining-Requests":
-			l.RemainingRequests = countText(v)
-		case "X-Ratelimit-Reset-Requests":
-			l.ResetRequests = seconds(v)
-		case "X-Ratelimit-Limit-Tokens":
-			l.LimitTokens = countText(v)
-		case "X-Ratelimit-Remaining-Tokens":
-			l.RemainingTokens = countText(v)
-		case "X-Ratelimit-Reset-Tokens":
-			l.ResetTokens = seconds(v)
-		case "Retry-After":
-			l.RetryAfter = retryAfter(v, h)
-		case "Openai-Processing-Ms":
-			f.headerTiming("openai-processing-ms", v)
-		case "X-Envoy-Upstream-Service-Time":
-			f.headerTiming("x-envoy-upstream-service-time", v)
+		switch v := values[0]; {
+		case strings.HasPrefix(name, "X-Ratelimit-"):
+			r.read(name[len("X-Ratelimit-"):], v, false)
+		case strings.HasPrefix(name, "Ratelimit-"):
+			r.read(name[len("Ratelimit-"):], v, false)
+		case strings.HasPrefix(name, "Ratelimitbysize-"):
+			r.read(name[len("Ratelimitbysize-"):], v, true) // Mistral's, which counts tokens
+		case name == "Retry-After":
+			r.RetryAfter = retryAfter(v, h)
+		case name == "Server-Timing":
+			f.serverTiming(v)
+		case timingHeader(name):
+			f.headerTiming(strings.ToLower(name), v)
 		}
 	}
-	if ms := h.Get("Retry-After-Ms"); ms != "" && !l.RetryAfter.OK {
+	if ms := h.Get("Retry-After-Ms"); ms != "" && !r.RetryAfter.OK {
 		if n, ok := number([]byte(ms)); ok && n >= 0 {
-			l.RetryAfter = Number{n / 1000, true}
+			r.RetryAfter = Number{n / 1000, true}
+		}
+	}
+	if l := r.Limits; l != (Limits{}) {
+		f.Limits = &l
+	}
+}
+
+// limitReader keeps, beside each limit, how well the header fits that gave it:
+// headers come in no order.
+type limitReader struct {
+	Limits
+	rank [6]int8 // 0: none yet
+}
+
+// read takes a header X-Ratelimit-WHAT[-OF][-WINDOW].
+func (r *limitReader) read(rest, v string, tokens bool) {
+	what, of, _ := strings.Cut(rest, "-")
+	of, window := cutWindow(of)
+	switch of {
+	case "Requests", "Req":
+	case "Tokens":
+		tokens = true
+	case "":
+		if window == 9 {
+			window = 8 // x-ratelimit-limit alone: requests, but less plainly
+		}
+	default:
+		return // of a project, of images or audio: another thing
+	}
+	var k int
+	switch what {
+	case "Limit":
+	case "Remaining":
+		k = 1
+	case "Reset":
+		k = 2
+	default:
+		return
+	}
+	if tokens {
+		k += 3
+	}
+	if r.rank[k] >= window {
+		return
+	}
+	switch what {
+	case "Reset":
+		if n := seconds(v); n.OK {
+			*r.number(tokens) = n
+			r.rank[k] = window
+		}
+	default:
+		if n := countText(v); n.OK {
+			*r.counter(what == "Limit", tokens) = n
+			r.rank[k] = window
 		}
 	}
 }
 
+func (r *limitReader) number(tokens bool) *Number {
+	if tokens {
+		return &r.ResetTokens
+	}
+	return &r.ResetRequests
+}
+
+func (r *limitReader) counter(limit, tokens bool) *Count {
+	switch {
+	case limit && tokens:
+		return &r.LimitTokens
+	case limit:
+		return &r.LimitRequests
+	case tokens:
+		return &r.RemainingTokens
+	}
+	return &r.RemainingRequests
+}
+
+// cutWindow takes the window from the end of a header's name and ranks it: the
+// limit itself before that of a minute, an hour, a day.
+func cutWindow(s string) (of string, rank int8) {
+	for i, w := range [...]string{"Day", "Hour", "Minute"} {
+		if s == w {
+			return "", int8(1 + i)
+		}
+		if rest, ok := strings.CutSuffix(s, "-"+w); ok {
+			return rest, int8(1 + i)
+		}
+	}
+	return s, 9
+}
+
+// timingHeader tells the headers that hold a duration in milliseconds.
+func timingHeader(name string) bool {
+	switch name {
+	case "Openai-Processing-Ms", "X-Envoy-Upstream-Service-Time", "X-Compute-Time", "X-Inference-Time",
+		"X-Metrics-Ttft-Ms", "X-Metrics-Mean-Itl-Ms", "X-Metrics-E2e-Ms":
+		return true
+	}
+	return false
+}
+
 func (f *Facts) headerTiming(name, v string) {
-	if n, err := strconv.ParseFloat(strings.TrimSpace(v), 64); err == nil && len(f.Timings) < maxTimings && n-n == 0 {
+	if n, ok := number([]byte(strings.TrimSpace(v))); ok && len(f.Timings) < maxTimings {
 		f.Timings = append(f.Timings, Timing{name, n})
+	}
+}
+
+// serverTiming reads the metrics of a Server-Timing header that have a duration
+// (https://www.w3.org/TR/server-timing/).
+func (f *Facts) serverTiming(v string) {
+	for metric := range strings.SplitSeq(v, ",") {
+		name, params, _ := strings.Cut(metric, ";")
+		for p := range strings.SplitSeq(params, ";") {
+			if key, dur, ok := strings.Cut(p, "="); ok && strings.TrimSpace(key) == "dur" {
+				f.headerTiming("server-timing."+strings.TrimSpace(name), dur)
+			}
+		}
 	}
 }
 

@@ -165,7 +165,7 @@ func (d *Decoder) repeats() bool {
 		}
 	}
 	c := d.ev.Channels &^ summary
-	return c&(c-1) == 0 && !d.choice.message.seen && d.choices == 1
+	return c&(c-1) == 0 && d.choices == 1 && d.choice.message.seen == (d.api == Completions)
 }
 
 // counts reports whether a text in this place is the one that was counted.

@@ -18,6 +18,7 @@ const (
 	evRefusal
 	evArgs
 	evAudio
+	evSegment
 	evItemAdded
 	evCompleted
 	evIncomplete
@@ -196,7 +197,9 @@ func (d *Decoder) responsesText(s slot, b []byte) {
 	r := &d.resp
 	switch s {
 	case rType:
-		if d.stream {
+		if d.api != Responses {
+			r.transcriptType(b)
+		} else if d.stream {
 			r.eventType(b)
 		} else if string(b) == "error" {
 			r.kind = evError

@@ -57,6 +57,8 @@ const (
 	tName
 	tArgs
 
+	oText // the text of a transcription
+
 	rType // Responses
 	rStatus
 	rReason
@@ -99,7 +101,7 @@ var kinds = [numSlots]strKind{
 	eMessage: strShort, eType: strShort, eCode: strShort, sError: strShort, sDetail: strShort,
 	cFinish: strShort, tID: strShort, tName: strShort,
 	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
-	cReason0: strText, cReason1: strText, cReason2: strText, cThought: strText,
+	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rSummaryText: strText, rArgs: strText,
 	qModel: strShort, qMessages: strShort,
@@ -114,12 +116,10 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 			return requestChild(k)
 		case d.api == Responses:
 			return responsesChild(k)
+		case d.api == ChatCompletions || d.api == Completions:
+			return chatChild(k)
 		}
-		s := chatChild(k)
-		if s >= gTimings && s <= gSLA {
-			d.group = s
-		}
-		return s
+		return d.otherChild(k)
 	case sChoice:
 		return choiceChild(k)
 	case sDelta, sMessage:
@@ -145,6 +145,9 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 			return sError
 		}
 	case gTimings, gTimeInfo, gCheckpoint, gSLA:
+		if !isTiming(k) {
+			return none
+		}
 		d.group = parent
 		d.ntkey = uint8(copy(d.tkey[:], k))
 		return gValue
@@ -273,6 +276,10 @@ func (d *Decoder) closeRoot() {
 
 // generated takes a complete string of text of a place.
 func (d *Decoder) generated(s slot, chars int64, kept []byte) {
+	if s == oText {
+		d.transcribed(chars, kept)
+		return
+	}
 	if s >= rFirst && s <= rLast {
 		d.generatedResponses(s, chars, kept)
 		return

@@ -82,6 +82,17 @@ func groupName(s slot) string {
 	return ""
 }
 
+// isTiming tells the durations and rates of a group from the counts and dates
+// beside them.
+func isTiming(k []byte) bool {
+	for _, end := range [...]string{"_ms", "_time", "_per_second"} {
+		if len(k) > len(end) && string(k[len(k)-len(end):]) == end {
+			return true
+		}
+	}
+	return false
+}
+
 const maxTimings = 32
 
 // timing notes a number under the key read last.

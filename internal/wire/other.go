@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+// The APIs that answer with one object and little that is common: embeddings,
+// images, audio, moderations. A transcription can be streamed.
+
+func (d *Decoder) otherChild(k []byte) slot {
+	switch string(k) {
+	case "id":
+		if d.api != Transcriptions {
+			return sID // a segment's, there
+		}
+	case "model":
+		return sModel
+	case "usage":
+		return sUsage
+	case "error":
+		return sError
+	case "detail":
+		return sDetail
+	case "code":
+		return eCode
+	case "message":
+		return eMessage
+	case "type":
+		return rType
+	case "text", "delta":
+		return oText
+	}
+	return none
+}
+
+// transcriptType reads the type of a transcription's event; of anything else
+// it is an error's.
+func (r *responsesScratch) transcriptType(b []byte) {
+	switch string(b) {
+	case "transcript.text.delta":
+		r.kind = evText
+	case "transcript.text.segment":
+		r.kind = evSegment
+	case "transcript.text.done":
+		r.kind = evCompleted
+	case "error":
+		r.kind = evError
+	}
+}
+
+// transcribed takes a transcription's text. What it is, in a stream, is known
+// at the event's end.
+func (d *Decoder) transcribed(chars int64, kept []byte) {
+	if d.stream {
+		d.resp.chars += chars
+		if d.kept != nil {
+			d.kept.delta = append(d.kept.delta, kept...)
+		}
+		return
+	}
+	d.facts.TextChars += chars
+	if d.kept != nil {
+		d.facts.Captured.add(kept, nil)
+	}
+}
+
+// endTranscript judges an event. Segments of a diarised transcription are its
+// output, but the clean text comes at the end.
+func (d *Decoder) endTranscript() {
+	r, f := &d.resp, d.facts
+	text := r.kind == evText || r.kind == evCompleted && f.TextChars == 0
+	if r.chars > 0 && (r.kind == evText || r.kind == evSegment || r.kind == evCompleted && f.Streamed == 0) {
+		d.ev.Channels |= Content
+	}
+	if text {
+		f.TextChars += r.chars
+		if d.kept != nil {
+			f.Captured.add(d.kept.delta, nil)
+		}
+	}
+	switch r.kind {
+	case evCompleted:
+		d.ev.Terminal = true
+	case evError:
+		d.ev.Terminal = true
+		d.err.Present = true
+	}
+}
