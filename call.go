@@ -217,6 +217,38 @@ func (c *Call) ResponseID() string { return c.facts.ID.String() }
 // when the base transport does not tell or none was had.
 func (c *Call) Reused() (reused, ok bool) { return c.phases.Reused, c.phases.HasConn }
 
+// Conn is the connection of a call.
+type Conn struct {
+	Reused   bool   // it had served a request before
+	Protocol string // HTTP/1.1 or HTTP/2.0
+	Remote   string // the address at its other end
+	// TCP's figures at the call's end, where the kernel tells them (Linux).
+	HasTCP      bool
+	RTT, RTTVar time.Duration
+	Retransmits int64 // during the call
+}
+
+// Conn returns the connection, absent when the base transport does not tell of
+// it or none was had.
+func (c *Call) Conn() (Conn, bool) {
+	p := &c.phases
+	if !p.HasConn {
+		return Conn{}, false
+	}
+	k := Conn{Reused: p.Reused, Protocol: c.proto, HasTCP: p.HasTCP, RTT: p.TCP.RTT, RTTVar: p.TCP.RTTVar, Retransmits: p.TCP.Retransmits}
+	if p.Remote != nil {
+		k.Remote = p.Remote.String()
+	}
+	return k, true
+}
+
+// FirstChannel returns the channel of the first output: content, reasoning,
+// refusal, tool_call or audio; "" when there was none, or no stream.
+func (c *Call) FirstChannel() string { return c.firstChannel.String() }
+
+// ToolCalls returns how many tool calls the first choice made.
+func (c *Call) ToolCalls() int { return len(c.facts.Calls) }
+
 // Events returns the number of SSE data events without [DONE], and how many
 // of them carried output.
 func (c *Call) Events() (all, output int) { return c.events, c.outputEvents }

@@ -23,7 +23,6 @@ type Client struct {
 	azure     bool
 	headers   [][2]string
 	transport *Transport
-	idle      *http.Transport
 }
 
 // NewClient returns a client of the endpoint at baseURL, such as
@@ -43,14 +42,20 @@ func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
 		}
 	}
 	config := newConfig(opts)
-	n := config.concurrency
-	if n < 1 {
+	base := config.base
+	switch n := config.concurrency; {
+	case config.sized && base != nil:
+		return nil, errors.New("tacho: WithConcurrency and WithBase exclude each other: the base keeps the connections")
+	case config.sized && n < 1:
 		return nil, fmt.Errorf("tacho: WithConcurrency(%d): the number of calls in flight must be 1 or more", n)
+	case base == nil && !config.sized:
+		base = newIdleTransport(defaultConcurrency)
+	case base == nil:
+		base = newIdleTransport(n)
 	}
-	idle := newIdleTransport(n)
 	return &Client{
 		base: u, key: apiKey, azure: isAzure(u.Hostname()), headers: config.headers,
-		transport: &Transport{base: idle, config: config}, idle: idle,
+		transport: &Transport{base: base, config: config},
 	}, nil
 }
 
@@ -127,7 +132,7 @@ func (c *Client) Do(ctx context.Context, path string, body any) (*Response, erro
 	r := &Response{Status: resp.StatusCode, Header: resp.Header, Body: b}
 	r.Call, _ = tr.Call()
 	if resp.StatusCode >= 400 {
-		return r, newAPIError(target, resp, b)
+		return r, newAPIError(target, resp, b, r.Call)
 	}
 	return r, nil
 }
@@ -142,9 +147,10 @@ func (c *Client) Stream(ctx context.Context, path string, body any) (*Stream, er
 		return nil, err
 	}
 	if resp.StatusCode >= 400 {
-		defer resp.Body.Close()
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-		return nil, newAPIError(target, resp, b)
+		resp.Body.Close()
+		call, _ := tr.Call()
+		return nil, newAPIError(target, resp, b, call)
 	}
 	return &Stream{Header: resp.Header, resp: resp, tracker: tr}, nil
 }
@@ -176,7 +182,7 @@ func (s *Stream) Call() (*Call, bool) { return s.tracker.Call() }
 func (s *Stream) Close() error { return s.resp.Body.Close() }
 
 // CloseIdleConnections closes the connections that no call is using.
-func (c *Client) CloseIdleConnections() { c.idle.CloseIdleConnections() }
+func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
 
 // Transport returns the measuring transport, to await its drains.
 func (c *Client) Transport() *Transport { return c.transport }
@@ -276,6 +282,7 @@ type APIError struct {
 	Code      string
 	Message   string // the server's text; it may hold content
 	RequestID string
+	Call      *Call // the record
 }
 
 // Error says what was tried and what the server answered.
@@ -297,8 +304,8 @@ func (e *APIError) Error() string {
 	return b.String()
 }
 
-func newAPIError(target string, resp *http.Response, body []byte) *APIError {
-	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id")}
+func newAPIError(target string, resp *http.Response, body []byte, call *Call) *APIError {
+	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), Call: call}
 	var obj struct {
 		Error  json.RawMessage `json:"error"`
 		Detail any             `json:"detail"`

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/sim"
@@ -96,6 +97,8 @@ func TestNewClientRefuses(t *testing.T) {
 		{"https://user:sec ret@h\x01", "k", "tacho: the base URL cannot be read: give one like https://api.openai.com/v1", nil},
 		{"https://h/v1", "k\n", "tacho: the API key has white space or a control character in it: check how it was copied", nil},
 		{"https://h/v1", "k", "tacho: WithConcurrency(0): the number of calls in flight must be 1 or more", []tacho.ClientOption{tacho.WithConcurrency(0)}},
+		{"https://h/v1", "k", "tacho: WithConcurrency and WithBase exclude each other: the base keeps the connections",
+			[]tacho.ClientOption{tacho.WithConcurrency(1), tacho.WithBase(http.DefaultTransport)}},
 	} {
 		_, err := tacho.NewClient(tc.base, tc.key, tc.opts...)
 		if err == nil || err.Error() != tc.want {
@@ -140,9 +143,12 @@ func TestClientErrors(t *testing.T) {
 			if !errors.As(err, &api) {
 				t.Fatalf("%s: error %v", tc.name, err)
 			}
+			if api.Call == nil || api.Call.Outcome() != tacho.Failed {
+				t.Errorf("%s: the error's call is %v", tc.name, api.Call)
+			}
 			want := tc.want
 			want.URL, want.Status, want.RequestID = port.URL+"/v1/chat/completions", tc.status, "req-1"
-			if diff := cmp.Diff(want, *api); diff != "" {
+			if diff := cmp.Diff(want, *api, cmpopts.IgnoreFields(tacho.APIError{}, "Call")); diff != "" {
 				t.Errorf("%s: %s", tc.name, diff)
 			}
 			if text := "tacho: POST " + want.URL + ": " + tc.text; err.Error() != text {
@@ -239,6 +245,7 @@ func TestClientStream(t *testing.T) {
 	}
 
 	// Leaving the loop closes the stream.
+	srv.Play(sim.Script{Steps: []sim.Step{sim.Role(0), sim.Hang()}})
 	if s, err = c.Stream(t.Context(), "chat/completions", `{"model":"m","messages":[]}`); err != nil {
 		t.Fatal(err)
 	}

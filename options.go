@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"net/http"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -48,6 +49,8 @@ type config struct {
 	// Client only.
 	headers     [][2]string
 	concurrency int
+	sized       bool // concurrency was given
+	base        http.RoundTripper
 }
 
 const (
@@ -56,7 +59,7 @@ const (
 )
 
 func newConfig[O ClientOption](opts []O) *config {
-	c := &config{atOnce: defaultAtOnce, concurrency: defaultConcurrency, provider: "openai"}
+	c := &config{atOnce: defaultAtOnce, provider: "openai"}
 	for _, o := range opts {
 		o.applyClient(c)
 	}
@@ -160,7 +163,16 @@ func WithHeader(name, value string) ClientOption {
 // many idle connections are kept to its server. The default of net/http, 2,
 // makes every further caller dial anew.
 //
-// By default it is 64. It limits nothing.
+// By default it is 64. It limits nothing, must be 1 or more, and cannot be
+// given beside WithBase, which brings its own connections.
 func WithConcurrency(n int) ClientOption {
-	return clientOption(func(c *config) { c.concurrency = n })
+	return clientOption(func(c *config) { c.concurrency, c.sized = n, true })
+}
+
+// WithBase sends a Client's requests through rt, measured.
+//
+// By default a copy of http.DefaultTransport is used, with room for idle
+// connections; see WithConcurrency.
+func WithBase(rt http.RoundTripper) ClientOption {
+	return clientOption(func(c *config) { c.base = rt })
 }
