@@ -160,7 +160,7 @@ func TestClientErrors(t *testing.T) {
 
 func TestClientBodies(t *testing.T) {
 	t.Parallel()
-	srv := sim.New(t)
+	srv := sim.New(t, sim.WithScript(sim.Script{Text: "a"}))
 	port := httptest.NewServer(srv)
 	defer port.Close()
 	c := newClient(t, port.URL, "")
