@@ -167,7 +167,7 @@ func (c *Call) TokensPerSecond() (float64, bool) {
 	if !ok || span <= 0 {
 		return 0, false
 	}
-	return float64(tokens) / span.Seconds(), true
+	return float64(tokens) / inSeconds(span), true
 }
 
 // TBT returns the mean time between tokens: each gap shared over the tokens of

@@ -45,10 +45,10 @@ func (i *instruments) record(ctx context.Context, c *Call) {
 	}
 	set := metric.WithAttributeSet(attribute.NewSet(attrs...))
 	if d, ok := c.Duration(); ok {
-		i.duration.Record(ctx, d.Seconds(), set)
+		i.duration.Record(ctx, inSeconds(d), set)
 	}
 	if d, ok := c.TTFT(); ok && c.enters(TTFT) {
-		i.ttft.Record(ctx, d.Seconds(), set)
+		i.ttft.Record(ctx, inSeconds(d), set)
 	}
 	attrs = append(attrs, conv.Outcome.String(c.outcome.String()))
 	i.calls.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(attrs...)))

@@ -195,13 +195,13 @@ func (c *Call) streamJSON(r *recordJSON) {
 	}
 	r.Buffered = c.Buffered()
 	if g, ok := c.Gaps(); ok {
-		r.Gaps = &gapsKey{Count: g.Count, Min: g.Min.Seconds(), Mean: g.Mean.Seconds(), Max: g.Max.Seconds()}
+		r.Gaps = &gapsKey{Count: g.Count, Min: inSeconds(g.Min), Mean: inSeconds(g.Mean), Max: inSeconds(g.Max)}
 		if g.HasStdDev {
-			r.Gaps.StdDev = ptr(g.StdDev.Seconds())
+			r.Gaps.StdDev = ptr(inSeconds(g.StdDev))
 		}
 	}
 	if t, ok := c.TBT(); ok {
-		r.TBT = &tbtKey{t.Value.Seconds(), tokenSource(t)}
+		r.TBT = &tbtKey{inSeconds(t.Value), tokenSource(t)}
 	}
 	r.TPOT = c.seconds(TPOT)
 	if v, ok := c.TokensPerSecond(); ok {
@@ -240,8 +240,12 @@ func (c *Call) seconds(f Figure) *float64 {
 	if !ok {
 		return nil
 	}
-	return ptr(d.Seconds())
+	return ptr(inSeconds(d))
 }
+
+// inSeconds is d in seconds, rounded once: time.Duration.Seconds rounds the
+// whole and the fraction apart, and prints 1.4835964019999999 for 1.483596402.
+func inSeconds(d time.Duration) float64 { return float64(d) / 1e9 }
 
 func count(n wire.Count) *int64 {
 	if !n.OK {
@@ -275,7 +279,7 @@ func (c *Call) connJSON() *connKey {
 	}
 	if c.phases.HasTCP {
 		t := &c.phases.TCP
-		k.RTT, k.RTTVar, k.Retransmits = ptr(t.RTT.Seconds()), ptr(t.RTTVar.Seconds()), &t.Retransmits
+		k.RTT, k.RTTVar, k.Retransmits = ptr(inSeconds(t.RTT)), ptr(inSeconds(t.RTTVar)), &t.Retransmits
 	}
 	if k == (connKey{}) {
 		return nil

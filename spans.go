@@ -98,10 +98,10 @@ func (c *Call) spanAttributes() []attribute.KeyValue {
 		a = append(a, conv.OutputTokens.Int64(u.Output.N))
 	}
 	if d, ok := c.TTFC(); ok {
-		a = append(a, conv.TimeToFirstChunk.Float64(d.Seconds()))
+		a = append(a, conv.TimeToFirstChunk.Float64(inSeconds(d)))
 	}
 	if d, ok := c.TTFT(); ok {
-		a = append(a, conv.TimeToFirstToken.Float64(d.Seconds()))
+		a = append(a, conv.TimeToFirstToken.Float64(inSeconds(d)))
 	}
 	if t := c.errorType(); t != "" {
 		a = append(a, conv.ErrorType.String(t))

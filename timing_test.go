@@ -5,6 +5,7 @@ package tacho_test
 import (
 	"io"
 	"net/http"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -107,6 +108,43 @@ func TestPlainTimes(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRetriesAreSingleExchanges has a client that retries by itself and says so.
+func TestRetriesAreSingleExchanges(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, nil)
+		r.srv.Play(sim.Script{HeaderDelay: 30 * ms, Status: 503, RetryAfter: time.Second}, sim.Script{HeaderDelay: 20 * ms, Status: 429},
+			sim.Script{HeaderDelay: 100 * ms, Gap: 10 * ms, Text: "a b"})
+		ctx, tr := tacho.Track(t.Context())
+		for attempt := range 3 {
+			req := r.request(ctx, chatPath, chatStream)
+			req.Header.Set("X-Stainless-Retry-Count", strconv.Itoa(attempt))
+			resp, err := r.client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+			time.Sleep(500 * ms) // the wait between attempts is nobody's duration
+		}
+		for i, want := range []struct {
+			outcome  tacho.Outcome
+			status   int
+			duration time.Duration
+		}{{tacho.Failed, 503, 30 * ms}, {tacho.Failed, 429, 20 * ms}, {tacho.Complete, 200, 140 * ms}} {
+			c := tr.Calls()[i]
+			status, _ := c.Status()
+			d, _ := c.Duration()
+			if c.Attempt() != i+1 || c.Outcome() != want.outcome || status != want.status || d != want.duration {
+				t.Errorf("attempt %d: %v, status %d, %v; want %+v", c.Attempt(), c.Outcome(), status, d, want)
+			}
+		}
+		limits, _ := record(t, tr.Calls()[0])["ratelimit"].(map[string]any)
+		if limits["retry_after"] != 1.0 {
+			t.Errorf("retry after %v, want 1 s", limits["retry_after"])
+		}
+	})
 }
 
 // TestTLSTimes times a handshake over a link with a delay: connecting takes

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package compat_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tacho-go/tacho"
+)
+
+// TestCloseDuringRead closes a body behind [DONE] while a Read waits for more,
+// which ends that Read: a rest that comes later is not for it. There is nothing
+// to drain behind a Read's back.
+func TestCloseDuringRead(t *testing.T) {
+	t.Parallel()
+	for _, measured := range []bool{false, true} {
+		name := "bare"
+		if measured {
+			name = "with tacho"
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rest := make(chan struct{})
+			release := sync.OnceFunc(func() { close(rest) })
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("Content-Type", "text/event-stream")
+				io.WriteString(w, "data: {}\n\ndata: [DONE]\n\n")
+				w.(http.Flusher).Flush()
+				<-rest
+			}))
+			defer srv.Close()
+			defer release()
+			reads := make(chan struct{}, 4)
+			base := srv.Client().Transport
+			var rt http.RoundTripper = roundTrip(func(req *http.Request) (*http.Response, error) {
+				resp, err := base.RoundTrip(req)
+				if err == nil {
+					resp.Body = tellReads{resp.Body, reads}
+				}
+				return resp, err
+			})
+			if measured {
+				rt = tacho.NewTransport(rt)
+			}
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, srv.URL+"/v1/chat/completions", strings.NewReader(streamRequest))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			buf := make([]byte, 512)
+			if _, err := resp.Body.Read(buf); err != nil {
+				t.Fatal(err)
+			}
+			<-reads
+			end := make(chan error)
+			go func() {
+				_, err := resp.Body.Read(buf)
+				end <- err
+			}()
+			<-reads
+			if err := resp.Body.Close(); err != nil {
+				t.Error(err)
+			}
+			release()
+			if err := <-end; err == nil || err == io.EOF {
+				t.Errorf("the Read ends with %v, want an error", err)
+			}
+		})
+	}
+}
+
+// tellReads tells of each Read that begins.
+type tellReads struct {
+	io.ReadCloser
+	reads chan<- struct{}
+}
+
+func (r tellReads) Read(p []byte) (int, error) {
+	select {
+	case r.reads <- struct{}{}:
+	default:
+	}
+	return r.ReadCloser.Read(p)
+}
