@@ -4,9 +4,7 @@ package tacho
 
 import (
 	"context"
-	"errors"
 	"io"
-	"net"
 	"net/http"
 	"runtime"
 	"sync"
@@ -131,10 +129,10 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	c.network, c.consumer = 0, 0
 	x.returned, x.last = now, now
-	c.facts.ReadHeader(resp.Header)
+	x.readHeader(resp.Header)
 
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
-		x.decide(c.status < 300 && (isEventStream(resp.Header) || c.req.Stream))
+		x.decide(c.status >= 200 && c.status < 300 && (isEventStream(resp.Header) || c.req.Stream))
 		x.endBody(now, io.EOF)
 		tell := x.claim()
 		x.mu.Unlock()
@@ -179,6 +177,11 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	return &out, nil
 }
 
+func (x *exchange) readHeader(h http.Header) {
+	defer x.fence()
+	x.call.facts.ReadHeader(h)
+}
+
 func isEventStream(h http.Header) bool {
 	const mime = "text/event-stream"
 	t := h.Get("Content-Type")
@@ -197,32 +200,6 @@ func equalFold(s, lower string) bool {
 		}
 	}
 	return len(s) == len(lower)
-}
-
-// fault classifies an error of the exchange: the caller's context first, then
-// time-outs that a client sets by other means, else the given outcome.
-func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
-	var op *net.OpError
-	end := x.ctx.parent.Err()
-	if deadline, ok := x.ctx.parent.Deadline(); end != nil && ok && !time.Now().Before(deadline) {
-		// A client's own timer may cancel a moment before the deadline's does.
-		end = context.DeadlineExceeded
-	}
-	switch {
-	case errors.Is(end, context.DeadlineExceeded):
-		return Deadline, Failure{Type: "timeout"}, true
-	case end != nil:
-		return Cancelled, Failure{Type: "cancelled"}, true
-	case err == nil:
-		return other, Failure{Type: "protocol"}, true
-	case errors.As(err, &op):
-		return other, Failure{Type: faultType(err)}, true
-	case errors.Is(err, context.DeadlineExceeded):
-		return Deadline, Failure{Type: "timeout"}, true
-	case errors.Is(err, context.Canceled):
-		return Cancelled, Failure{Type: "cancelled"}, true
-	}
-	return other, Failure{Type: faultType(err)}, true
 }
 
 // release lets go of what only a live exchange needs.
@@ -298,24 +275,4 @@ func (x *exchange) claim() bool {
 	}
 	x.told = true
 	return true
-}
-
-// faultType names a fault of the exchange, from a fixed list.
-func faultType(err error) string {
-	var dns *net.DNSError
-	var op *net.OpError
-	var timeout interface{ Timeout() bool }
-	switch {
-	case errors.As(err, &dns):
-		return "dns"
-	case isTLS(err):
-		return "tls"
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return "timeout"
-	case errors.As(err, &op) && op.Op == "dial":
-		return "connect"
-	case errors.As(err, &op), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
-		return "connection"
-	}
-	return "protocol"
 }

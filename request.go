@@ -138,13 +138,23 @@ func watch(req *http.Request) *watchedBody {
 func (w *watchedBody) Read(p []byte) (int, error) {
 	n, err := w.ReadCloser.Read(p)
 	if n > 0 {
-		w.mu.Lock()
-		if !w.over {
-			w.s.Write(p[:n])
-		}
-		w.mu.Unlock()
+		w.look(p[:n])
 	}
 	return n, err
+}
+
+// look feeds the scanner; a fault of our own ends the looking, not the sending.
+func (w *watchedBody) look(p []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	defer func() {
+		if recover() != nil {
+			w.over = true
+		}
+	}()
+	if !w.over {
+		w.s.Write(p)
+	}
 }
 
 // finish returns what was seen; bytes that are sent later are not looked at.

@@ -247,7 +247,7 @@ func TestSwitchingProtocols(t *testing.T) {
 	if resp.Body != io.ReadCloser(a) {
 		t.Error("the body is another one")
 	}
-	if c := one(t, tr); c.Outcome() != tacho.Cut && c.Outcome() != tacho.Complete {
+	if c := one(t, tr); c.Outcome() != tacho.Complete {
 		t.Errorf("outcome %v", c.Outcome())
 	}
 }

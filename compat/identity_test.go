@@ -464,8 +464,8 @@ func TestClientTimeout(t *testing.T) {
 						base := srv.Transport()
 						defer base.CloseIdleConnections()
 						wrapped := struct{ http.RoundTripper }{base}
-						bare, _ := timeOut(t, srv, wrapped)
-						with, calls := timeOut(t, srv, tacho.NewTransport(base))
+						_, bare := timeOut(t, srv, wrapped)
+						calls, with := timeOut(t, srv, tacho.NewTransport(base))
 						for _, err := range []error{bare, with} {
 							var timeout interface{ Timeout() bool }
 							if !errors.As(err, &timeout) || !timeout.Timeout() ||
@@ -488,7 +488,7 @@ func TestClientTimeout(t *testing.T) {
 }
 
 // timeOut returns the error that ends an exchange under a client's time-out.
-func timeOut(t *testing.T, srv *sim.Server, rt http.RoundTripper) (error, []*tacho.Call) {
+func timeOut(t *testing.T, srv *sim.Server, rt http.RoundTripper) ([]*tacho.Call, error) {
 	t.Helper()
 	ctx, tracker := tacho.Track(t.Context())
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL()+"/chat/completions", strings.NewReader(streamRequest))
@@ -501,7 +501,7 @@ func timeOut(t *testing.T, srv *sim.Server, rt http.RoundTripper) (error, []*tac
 		resp.Body.Close()
 	}
 	synctest.Wait()
-	return err, tracker.Calls()
+	return tracker.Calls(), err
 }
 
 // TestErrorIdentityOnSockets does the same on loopback sockets, where the

@@ -2,11 +2,6 @@
 
 package wire
 
-import (
-	"bytes"
-	"unicode/utf8"
-)
-
 // The scanner reads JSON forward only and can stop between any two bytes: a
 // body or an event may arrive in pieces of any size, and what is remembered
 // between two pieces is a stack of known containers and at most one short
@@ -358,47 +353,6 @@ func (m *machine) skip(b []byte, i int) int {
 		i++
 	}
 	return i
-}
-
-// stringEnd returns the index of the quote that ends the string, or len(b)
-// and false when it lies in a later piece.
-func (m *machine) stringEnd(b []byte, i int) (end int, done bool) {
-	if m.esc {
-		if i == len(b) {
-			return i, false
-		}
-		m.esc = false
-		i++
-	}
-	low := i
-	for {
-		j := bytes.IndexByte(b[i:], '"')
-		if j < 0 {
-			m.esc = backslashes(b[low:])&1 == 1
-			return len(b), false
-		}
-		j += i
-		if j == low || b[j-1] != '\\' || backslashes(b[low:j])&1 == 0 {
-			return j, true
-		}
-		i = j + 1
-		low = i
-	}
-}
-
-// backslashes counts those at the end of b.
-func backslashes(b []byte) int {
-	n := 0
-	for n < len(b) && b[len(b)-1-n] == '\\' {
-		n++
-	}
-	return n
-}
-
-// plain reports whether the inside of a string is what it stands for, as it
-// is: short, without escapes and valid UTF-8.
-func plain(b []byte) bool {
-	return len(b) <= maxToken-utf8.UTFMax && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b)
 }
 
 // litEnd returns the length of the number or word at the start of b.

@@ -203,3 +203,44 @@ func hex4(b []byte) (r rune, ok bool) {
 	}
 	return r, true
 }
+
+// stringEnd returns the index of the quote that ends the string, or len(b)
+// and false when it lies in a later piece.
+func (m *machine) stringEnd(b []byte, i int) (end int, done bool) {
+	if m.esc {
+		if i == len(b) {
+			return i, false
+		}
+		m.esc = false
+		i++
+	}
+	low := i
+	for {
+		j := bytes.IndexByte(b[i:], '"')
+		if j < 0 {
+			m.esc = backslashes(b[low:])&1 == 1
+			return len(b), false
+		}
+		j += i
+		if j == low || b[j-1] != '\\' || backslashes(b[low:j])&1 == 0 {
+			return j, true
+		}
+		i = j + 1
+		low = i
+	}
+}
+
+// backslashes counts those at the end of b.
+func backslashes(b []byte) int {
+	n := 0
+	for n < len(b) && b[len(b)-1-n] == '\\' {
+		n++
+	}
+	return n
+}
+
+// plain reports whether the inside of a string is what it stands for, as it
+// is: short, without escapes and valid UTF-8.
+func plain(b []byte) bool {
+	return len(b) <= maxToken-utf8.UTFMax && bytes.IndexByte(b, '\\') < 0 && utf8.Valid(b)
+}

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"io"
+	"time"
+)
+
+// How a body ends: the outcome of the call, the Close, and what is read behind
+// the last event.
+
+// settle gives the outcome of a stream that came to its end.
+func (x *exchange) settle() {
+	c := &x.call
+	c.outcome = Complete
+	if x.failed {
+		c.outcome = StreamError
+		x.serverFailure(c.status < 400)
+	}
+}
+
+// serverFailure notes the server's error object.
+func (x *exchange) serverFailure(mid bool) {
+	e := &x.call.facts.Error
+	x.call.failed = true
+	x.call.failure = Failure{Type: bounded(e.Type), Code: bounded(e.Code), MidStream: mid}
+}
+
+// endBody ends the body with io.EOF or a read error. The lock is held.
+func (x *exchange) endBody(at time.Duration, err error) {
+	c := &x.call
+	if err == io.EOF {
+		c.eof = true
+		switch x.mode {
+		case bodyUnknown:
+			// Nothing came but white space, or too little to tell.
+			x.decide(x.typed || c.req.Stream)
+			fallthrough
+		case bodyStream, bodyPlain:
+			x.flush(at)
+		}
+	}
+	if x.frozen {
+		return
+	}
+	x.freeze(at)
+	if err != io.EOF {
+		c.outcome, c.failure, c.failed = x.fault(err, Cut)
+		if x.failed && c.outcome == Cut {
+			x.settle() // the error came first, and says more than the cut
+		}
+		return
+	}
+	switch {
+	case c.status >= 400:
+		c.outcome = Failed
+		x.serverFailure(false)
+	case x.mode == bodyStream:
+		if c.outcome = Cut; x.failed || c.facts.Finished() {
+			x.settle()
+		}
+	default:
+		if c.outcome = Complete; c.facts.Error.Present {
+			c.outcome = StreamError
+			x.serverFailure(false)
+		}
+	}
+}
+
+// flush ends what is still open when the body ends.
+func (x *exchange) flush(at time.Duration) {
+	defer x.fence()
+	if x.mode == bodyStream {
+		if x.nsniff > 0 {
+			x.scanStream(x.sniff[:x.nsniff], at)
+			x.nsniff = 0
+		}
+		if x.sse.Flush() {
+			x.event(at)
+		}
+		return
+	}
+	if !x.dec.Empty() {
+		x.dec.End()
+	}
+}
+
+// closeBody passes a Close on, exactly once, and ends the call.
+func (x *exchange) closeBody() error {
+	at := x.since()
+	x.mu.Lock()
+	if x.closed {
+		x.mu.Unlock()
+		return nil // it was passed on before
+	}
+	x.closed = true
+	c := &x.call
+	if !x.told && !x.frozen {
+		c.consumer += at - x.returned
+		x.closeEarly(at)
+	}
+	tell := x.claim()
+	drain := c.stream && !c.eof && (c.done || c.terminal) && c.proto[:min(6, len(c.proto))] == "HTTP/1" &&
+		!x.config.noDrain && x.ctx.detach()
+	x.draining.Store(drain)
+	x.mu.Unlock()
+
+	x.release()
+	var err error
+	if drain {
+		x.transport.drains.add()
+		go x.drain()
+	} else {
+		err = x.rc.Close()
+	}
+	if tell {
+		x.tell()
+	}
+	return err
+}
+
+// closeEarly gives the outcome of a body that is closed before its end was
+// read. A plain document that was read to its last byte is whole, though
+// nobody asked for the EOF behind it.
+func (x *exchange) closeEarly(at time.Duration) {
+	c := &x.call
+	x.freeze(at)
+	whole := x.length >= 0 && x.read >= x.length || x.mode == bodyPlain && x.dec.Whole()
+	switch {
+	case c.status >= 400:
+		x.flush(at)
+		c.outcome = Failed
+		x.serverFailure(false)
+	case x.failed:
+		x.settle()
+	case whole && x.mode != bodyStream && x.mode != bodyUnknown:
+		x.frozen = false
+		x.endBody(x.last, io.EOF)
+		c.eof = false
+	default:
+		c.outcome = ClosedEarly
+	}
+}
+
+const (
+	drainBytes = 4 << 10
+	drainTime  = 250 * time.Millisecond
+)
+
+// drain reads what a server sends behind the last event, which is little: the
+// end of a chunked body. Only then the connection can be used again.
+func (x *exchange) drain() {
+	defer x.transport.drains.done()
+	timer := time.AfterFunc(drainTime, func() { x.rc.Close() })
+	defer timer.Stop()
+	var buf [512]byte
+	for n := 0; n < drainBytes; {
+		k, err := x.rc.Read(buf[:])
+		if n += k; err != nil {
+			break
+		}
+	}
+	x.rc.Close()
+}

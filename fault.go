@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// fault classifies an error of the exchange: the caller's context first, then
+// time-outs that a client sets by other means, else the given outcome.
+func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
+	var op *net.OpError
+	end := x.ctx.parent.Err()
+	if deadline, ok := x.ctx.parent.Deadline(); end != nil && ok && !time.Now().Before(deadline) {
+		// A client's own timer may cancel a moment before the deadline's does.
+		end = context.DeadlineExceeded
+	}
+	switch {
+	case errors.Is(end, context.DeadlineExceeded):
+		return Deadline, Failure{Type: "timeout"}, true
+	case end != nil:
+		return Cancelled, Failure{Type: "cancelled"}, true
+	case err == nil:
+		return other, Failure{Type: "protocol"}, true
+	case errors.As(err, &op):
+		return other, Failure{Type: faultType(err)}, true
+	case errors.Is(err, context.DeadlineExceeded):
+		return Deadline, Failure{Type: "timeout"}, true
+	case errors.Is(err, context.Canceled):
+		return Cancelled, Failure{Type: "cancelled"}, true
+	}
+	return other, Failure{Type: faultType(err)}, true
+}
+
+// faultType names a fault of the exchange, from a fixed list.
+func faultType(err error) string {
+	var dns *net.DNSError
+	var op *net.OpError
+	var timeout interface{ Timeout() bool }
+	switch {
+	case errors.As(err, &dns):
+		return "dns"
+	case isTLS(err):
+		return "tls"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "timeout"
+	case errors.As(err, &op) && op.Op == "dial":
+		return "connect"
+	case errors.As(err, &op), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return "connection"
+	}
+	return "protocol"
+}
+
+func isTLS(err error) bool {
+	var record tls.RecordHeaderError
+	var alert tls.AlertError
+	var verify *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	return errors.As(err, &record) || errors.As(err, &alert) || errors.As(err, &verify) ||
+		errors.As(err, &authority) || errors.As(err, &host)
+}
