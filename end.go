@@ -4,6 +4,7 @@ package tacho
 
 import (
 	"io"
+	"strings"
 	"time"
 )
 
@@ -101,9 +102,16 @@ func (x *exchange) closeBody() error {
 		x.closeEarly(at)
 	}
 	tell := x.claim()
-	drain := c.stream && !c.eof && (c.done || c.terminal) && c.proto[:min(6, len(c.proto))] == "HTTP/1" &&
-		!x.config.noDrain && x.ctx.detach()
-	x.draining.Store(drain)
+	drain := c.stream && !c.eof && (c.done || c.terminal) && strings.HasPrefix(c.proto, "HTTP/1") && !x.config.noDrain
+	if drain {
+		// A Read that is under way must end now, with the base's error. Read and
+		// Close set their marks first and look at the other's then, so that one
+		// of them sees the other.
+		x.draining.Store(true)
+		if drain = !x.reading.Load() && x.ctx.detach(); !drain {
+			x.draining.Store(false)
+		}
+	}
 	x.mu.Unlock()
 
 	x.release()

@@ -50,7 +50,8 @@ type exchange struct {
 	failed bool // a server error was seen inside the stream
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
-	late     bool // what was read may have come earlier
+	reading  atomic.Bool // a Read is under way
+	late     bool        // what was read may have come earlier
 	length   int64
 	read     int64
 
@@ -83,12 +84,16 @@ func (x *exchange) request(req *http.Request) *http.Request {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
 	parent := x.startSpan(req.Context())
-	x.ctx.parent, x.ctx.x = parent, x
-	if parent.Done() != nil && (c.req.Stream || !known) {
+	// Our context is the outermost: package context asks it, and no value
+	// around it, for AfterFunc.
+	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, !x.config.noTCPInfo), x
+	// One that has ended is handed on as it is: its Done is closed already, not
+	// when a goroutine comes to it.
+	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known) {
 		x.ctx.done = make(chan struct{})
 		x.stop = context.AfterFunc(parent, x.contextDone)
 	}
-	r := req.WithContext(x.trace.Attach(&x.ctx, c.start, !x.config.noTCPInfo))
+	r := req.WithContext(&x.ctx)
 	if !known {
 		x.watched = watch(req)
 		r.Body = x.watched
@@ -162,7 +167,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		resp.Body = &x.plain
 		return resp, nil
 	}
-	b := &streamBody{x}
+	b := &streamBody{x: x, from: resp}
 	x.cleanup = runtime.AddCleanup(b, dropped, x)
 	if x.stop == nil && x.ctx.parent.Done() != nil && likely {
 		x.stop = context.AfterFunc(x.ctx.parent, x.contextDone)
@@ -171,6 +176,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	// response while the body is open, and through it a dropped body would live.
 	out := *resp
 	out.Body = b
+	b.out = &out
 	if x.stop != nil && x.ctx.parent.Err() != nil {
 		x.contextDone() // it ended while there was no body to tell of
 	}

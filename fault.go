@@ -17,8 +17,9 @@ import (
 func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
 	var op *net.OpError
 	end := x.ctx.parent.Err()
-	if deadline, ok := x.ctx.parent.Deadline(); end != nil && ok && !time.Now().Before(deadline) {
-		// A client's own timer may cancel a moment before the deadline's does.
+	if deadline, ok := x.ctx.parent.Deadline(); (end != nil || err != nil) && ok && !time.Now().Before(deadline) {
+		// A client's own timer may cancel a moment before the deadline's does,
+		// or cancel the request by Request.Cancel and not by its context.
 		end = context.DeadlineExceeded
 	}
 	switch {

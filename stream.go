@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"net/http"
 	"time"
 
 	"github.com/tacho-go/tacho/internal/sse"
@@ -11,12 +12,17 @@ import (
 
 // streamBody is the body that the application holds. It is an object apart
 // from the exchange, so that the collector can tell when it was dropped.
-type streamBody struct{ x *exchange }
+type streamBody struct {
+	x *exchange
+	// At the end net/http sets trailers in the response that it keeps, from.
+	from, out *http.Response
+}
 
 func (b *streamBody) Read(p []byte) (int, error) {
 	n, err := b.x.readBody(p)
 	if err != nil {
 		b.x.cleanup.Stop()
+		b.out.Trailer = b.from.Trailer
 	}
 	return n, err
 }
@@ -36,12 +42,14 @@ func (b *plainBody) Close() error               { return b.x.closeBody() }
 // readBody is the tap: it passes a Read on, reads the clock before and after,
 // and looks at what came.
 func (x *exchange) readBody(p []byte) (int, error) {
+	x.reading.Store(true)
 	if x.draining.Load() {
 		x.rc.Close() // a Read after Close gets the base's error, not the rest
 	}
 	before := x.since()
 	n, err := x.rc.Read(p)
 	after := x.since()
+	x.reading.Store(false)
 
 	x.mu.Lock()
 	if x.told {

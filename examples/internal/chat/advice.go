@@ -4,10 +4,32 @@ package chat
 
 import (
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/tacho-go/tacho"
 )
+
+// reason is an error of the tacho.Client without the URL, which the programs
+// print above.
+func (c *Client) reason(err error) error {
+	if err == nil {
+		return nil
+	}
+	if e, ok := errors.AsType[*tacho.APIError](err); ok {
+		text := fmt.Sprintf("%d %s", e.Status, http.StatusText(e.Status))
+		if e.Message != "" {
+			// What is cut must not hold the key's first half.
+			text += fmt.Sprintf(": %.300s", c.hideKey(errors.New(e.Message)))
+		}
+		return errors.New(text)
+	}
+	if cause := errors.Unwrap(err); cause != nil {
+		err = cause
+	}
+	return c.hideKey(err)
+}
 
 // hideKey takes the key out of an error's text: a server may echo it.
 func (c *Client) hideKey(err error) error {
@@ -19,41 +41,41 @@ func (c *Client) hideKey(err error) error {
 
 // Hopeless reports whether the next call would fail for the same reason.
 func (r Result) Hopeless() bool {
-	switch {
-	case r.Call == nil:
+	if r.Call == nil {
 		return true
-	case r.Status == 408 || r.Status == 429:
+	}
+	status, answered := r.Call.Status()
+	switch {
+	case status == 408 || status == 429:
 		return false
-	case r.Status >= 400 && r.Status < 500:
+	case status >= 400 && status < 500:
 		return true
 	}
 	f, ok := r.Call.Failure()
-	return ok && r.Status == 0 && (f.Type == "dns" || f.Type == "connect" || f.Type == "tls")
+	return ok && !answered && (f.Type == "dns" || f.Type == "connect" || f.Type == "tls")
 }
 
 // Advice says what the reader of a failure can do, "" when there is none.
 func (r Result) Advice() string {
-	switch r.Status {
-	case 0:
-	case 400, 422:
-		return "The endpoint does not take the request: check -model and -max-tokens."
-	case 401, 403:
-		return "Check the key: -api-key or OPENAI_API_KEY."
-	case 404:
-		return "Check -model, and the base URL, which usually ends in /v1."
-	case 405:
-		return "Check the base URL: what answers there is no chat endpoint."
-	case 429:
-		return "The endpoint refuses by its rate limit: try later, or with fewer calls."
-	}
 	if r.Call == nil {
 		return ""
 	}
+	status, answered := r.Call.Status()
 	f, _ := r.Call.Failure()
 	switch {
+	case status == 400 || status == 422:
+		return "The endpoint does not take the request: check -model and -max-tokens."
+	case status == 401 || status == 403:
+		return "Check the key: -api-key or OPENAI_API_KEY."
+	case status == 404:
+		return "Check -model, and the base URL, which usually ends in /v1."
+	case status == 405:
+		return "Check the base URL: what answers there is no chat endpoint."
+	case status == 429:
+		return "The endpoint refuses by its rate limit: try later, or with fewer calls."
 	case r.Call.Outcome() == tacho.Deadline:
 		return "The time for a call was up: raise -timeout."
-	case r.Status != 0:
+	case answered:
 		return ""
 	case f.Type == "dns":
 		return "The name was not found: check the host in the base URL."

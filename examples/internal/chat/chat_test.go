@@ -4,7 +4,6 @@ package chat_test
 
 import (
 	"context"
-	"net/url"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -23,11 +22,11 @@ func call(t *testing.T, n int, q chat.Request, opts ...sim.Option) (all []chat.R
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		srv := sim.New(t, opts...)
-		u, err := url.Parse(srv.URL())
+		client, err := tacho.NewClient(srv.URL(), secret, tacho.WithBase(srv.Transport()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := chat.New(cli.Target{URL: u, Key: secret, Model: "m"}, srv.Transport())
+		c := chat.New(client, cli.Target{Key: secret, Model: "m"})
 		defer c.Close()
 		for range n {
 			all = append(all, c.Call(context.Background(), q))
@@ -41,8 +40,8 @@ func TestStream(t *testing.T) {
 	script := sim.Script{Text: "to be or", HeaderDelay: 50 * time.Millisecond, FirstDelay: 10 * time.Millisecond, Gap: 20 * time.Millisecond}
 	rs := call(t, 3, chat.Request{Prompt: "p", MaxTokens: 5, Timeout: time.Minute}, sim.WithScript(script), sim.WithAPIKey(secret))
 	for i, r := range rs {
-		if r.Err != nil || r.Status != 200 || r.Call.Outcome() != tacho.Complete {
-			t.Fatalf("call %d: %v, status %d, %v", i, r.Err, r.Status, r.Call.Outcome())
+		if status, _ := r.Call.Status(); r.Err != nil || status != 200 || r.Call.Outcome() != tacho.Complete {
+			t.Fatalf("call %d: %v, status %d, %v", i, r.Err, status, r.Call.Outcome())
 		}
 		// Role, then a word every 20 ms.
 		want := []time.Duration{80 * time.Millisecond, 100 * time.Millisecond, 120 * time.Millisecond}

@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -11,14 +12,26 @@ import (
 	"unicode"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/sim"
 )
 
-// Target is the endpoint that a program calls. The zero Target is none, which
-// means the built-in simulation.
+// Target is the endpoint that a program calls.
 type Target struct {
-	URL   *url.URL // the base of the API, without a trailing slash; nil: none
-	Key   string   // "" sends none; it must not be printed
-	Model string
+	URL     string // the base of the API; "" is none, which means the built-in simulation
+	Shown   string // URL as it may be printed: without its query, which may hold a key
+	Key     string // "" sends none; it must not be printed
+	Model   string
+	Options []tacho.ClientOption // what a client of the simulation needs besides
+}
+
+// Simulated is the target with a simulated server for an endpoint.
+func (t Target) Simulated(srv *sim.Server) Target {
+	t.URL, t.Shown = srv.URL(), "the built-in simulation"
+	t.Options = []tacho.ClientOption{tacho.WithBase(srv.Transport())}
+	if t.Model == "" {
+		t.Model = "sim"
+	}
+	return t
 }
 
 // TargetFlags are the flags that name a Target.
@@ -58,42 +71,30 @@ func (f *TargetFlags) Target(env func(string) string) (t Target, note string, er
 	if strings.ContainsFunc(key, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {
 		return t, "", fmt.Errorf("%s: a key has no white space and only ASCII characters: check how it was copied", keyFrom)
 	}
-	if t.URL, err = parseBase(base); err != nil {
+	shown, err := checkBase(base)
+	if err != nil {
 		return t, "", fmt.Errorf("%s: %w", from, err)
 	}
 	if t.Model == "" {
 		return t, "", errors.New("-model is missing: name a model that the endpoint serves, such as gpt-4o-mini")
 	}
-	t.Key = key
+	t.URL, t.Shown, t.Key = base, shown, key
 	return t, "", nil
 }
 
-// parseBase reads a base URL as [tacho.NewClient] does. Its errors show no part
-// of the URL that may be secret.
-func parseBase(base string) (*url.URL, error) {
+// checkBase checks a base URL as [tacho.NewClient] does, which calls it as
+// shown. Its errors show no part of the URL that may be secret.
+func checkBase(base string) (shown string, err error) {
 	if _, err := tacho.NewClient(base, ""); err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "tacho: "))
+		return "", errors.New(strings.TrimPrefix(err.Error(), "tacho: "))
 	}
 	u, err := url.Parse(strings.TrimSpace(base))
 	if err != nil {
-		return nil, errors.New("the URL cannot be read")
+		return "", errors.New("the URL cannot be read")
 	}
 	if u.User != nil {
-		return nil, fmt.Errorf("the URL of %s has credentials in it: give the key by OPENAI_API_KEY", u.Host)
+		return "", fmt.Errorf("the URL of %s has credentials in it: give the key by OPENAI_API_KEY", u.Host)
 	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
-	if u.Path == "" {
-		u.Path = "/v1"
-	}
-	return u, nil
-}
-
-// Shown is the URL without its query, which may hold a key.
-func (t Target) Shown() string {
-	if t.URL == nil {
-		return ""
-	}
-	v := url.URL{Scheme: t.URL.Scheme, Host: t.URL.Host, Path: t.URL.Path}
-	return v.String()
+	v := url.URL{Scheme: u.Scheme, Host: u.Host, Path: cmp.Or(strings.TrimRight(u.Path, "/"), "/v1")}
+	return v.String(), nil
 }

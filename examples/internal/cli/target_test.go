@@ -57,11 +57,11 @@ func TestTarget(t *testing.T) {
 			if text != tt.error || (note != "") != tt.note {
 				t.Errorf("error %q, want %q; note %q", text, tt.error, note)
 			}
-			if err == nil && (got.Shown() != tt.url || got.Key != tt.key) {
-				t.Errorf("URL %q, key %q; want %q, %q", got.Shown(), got.Key, tt.url, tt.key)
+			if err == nil && (got.Shown != tt.url || got.Key != tt.key) {
+				t.Errorf("URL %q, key %q; want %q, %q", got.Shown, got.Key, tt.url, tt.key)
 			}
-			if strings.Contains(text+note+got.Shown(), secret) {
-				t.Errorf("the key is told: %q %q %q", text, note, got.Shown())
+			if strings.Contains(text+note+got.Shown, secret) {
+				t.Errorf("the key is told: %q %q %q", text, note, got.Shown)
 			}
 		})
 	}

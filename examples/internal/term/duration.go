@@ -44,6 +44,14 @@ func Duration(d time.Duration) string {
 	return fmt.Sprintf("%.*f %s", decimals, v, unit)
 }
 
+// Optional is Duration of a figure, or Absent.
+func Optional(d time.Duration, ok bool) string {
+	if !ok {
+		return Absent
+	}
+	return Duration(d)
+}
+
 // Signed is Duration with a sign, for differences.
 func Signed(d time.Duration) string {
 	if d > 0 {
