@@ -3,149 +3,136 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 	"time"
 
-	"github.com/tacho-go/tacho/examples/internal/chat"
-	"github.com/tacho-go/tacho/examples/internal/record"
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/term"
 )
 
-// printFigures prints what the waterfall does not show, a line for each subject.
-func printFigures(w io.Writer, s term.Screen, r *record.Record, res chat.Result) {
+// printFigures prints what the waterfall does not show, a line for each
+// subject. outs are the times of the events with output.
+func printFigures(w io.Writer, s term.Screen, c *tacho.Call, outs []time.Duration) {
 	line := func(name, text string) {
 		fmt.Fprintln(w, term.Wrap(text, s.Width, fmt.Sprintf("%-11s  ", name), strings.Repeat(" ", 13)))
 	}
-	if r.Stream {
+	fmt.Fprintln(w)
+	if c.Streaming() {
 		line("times", fmt.Sprintf("ttfb %s, ttfc %s, ttft %s, ttfo %s, ttlt %s, duration %s",
-			dur(r.TTFB), dur(r.TTFC), dur(r.TTFT), dur(r.TTFO), dur(r.TTLT), dur(r.Duration)))
-		if r.Bound == "upper" {
+			dur(c.TTFB()), dur(c.TTFC()), dur(c.TTFT()), dur(c.TTFO()), dur(c.TTLT()), dur(c.Duration())))
+		if c.Upper() {
 			line("", "ttft is an upper bound: the bytes may have come earlier than they were read")
 		}
-		if r.Buffered {
+		if c.Buffered() {
 			line("", "buffered: the output came in one burst, so that the times between tokens say nothing")
 		}
-		line("tokens", tokens(r, res))
-		printGaps(w, s, r, res, line)
+		line("tokens", tokens(c))
+		line("gaps", gaps(c))
+		// The record has the moments of the gaps; each gap the events tell.
+		if spark := term.Sparkline(between(outs), s.Width-13); spark != "" {
+			fmt.Fprintf(w, "%13s%s\n", "", s.Paint(green, spark))
+		}
 	} else {
-		line("times", fmt.Sprintf("ttfb %s, duration %s", dur(r.TTFB), dur(r.Duration)))
+		line("times", fmt.Sprintf("ttfb %s, duration %s", dur(c.TTFB()), dur(c.Duration())))
 	}
-	u := r.Usage
-	line("usage", fmt.Sprintf("input %s, output %s, of it reasoning %s; from cache %s", num(u.Input), num(u.Output), num(u.Reasoning), num(u.CacheRead)))
-	line("rate limits", limits(&r.RateLimit))
-	line("connection", connection(&r.Conn))
-	line("outcome", outcome(r))
+	u := c.Usage()
+	line("usage", fmt.Sprintf("input %s, output %s, of it reasoning %s; from cache %s",
+		reported(u.Input), reported(u.Output), reported(u.Reasoning), reported(u.CacheRead)))
+	line("rate limits", rateLimits(c))
+	line("connection", connection(c))
+	line("outcome", outcome(c))
 }
 
 // tokens tells the rate of the tokens. Tokens of an event that were not counted
 // are assumed to be one, and the figure says so.
-func tokens(r *record.Record, res chat.Result) string {
-	tpot := dur(r.TPOT)
-	if t, ok := res.Call.TPOT(); ok && t.Assumed {
+func tokens(c *tacho.Call) string {
+	t, ok := c.TPOT()
+	tpot := dur(t.Value, ok)
+	if ok && t.Assumed {
 		tpot += " (assumed: one token in the first event)"
 	}
 	rate := term.Absent
-	if r.TPS != nil {
-		rate = fmt.Sprintf("%.1f", *r.TPS)
+	if v, ok := c.TokensPerSecond(); ok {
+		rate = fmt.Sprintf("%.1f", v)
 	}
-	text := fmt.Sprintf("tpot %s, tokens a second %s, streamed %s", tpot, rate, num(r.Streamed))
-	if r.FirstChannel != "" {
-		text += ", first channel " + r.FirstChannel
+	text := fmt.Sprintf("tpot %s, tokens a second %s, streamed %s", tpot, rate, num(c.StreamedTokens()))
+	if channel := c.FirstChannel(); channel != "" {
+		text += ", first channel " + channel
 	}
 	return text
 }
 
-// printGaps prints the moments of the gaps, which the record has, and each gap,
-// which the events tell.
-func printGaps(w io.Writer, s term.Screen, r *record.Record, res chat.Result, line func(name, text string)) {
-	if r.Gaps == nil {
-		line("gaps", term.Absent)
-		return
-	}
-	g := r.Gaps
-	text := fmt.Sprintf("%d, min %s, mean %s, max %s", g.Count, dur(&g.Min), dur(&g.Mean), dur(&g.Max))
-	if g.StdDev != nil {
-		text += ", deviation " + dur(g.StdDev)
-	}
-	line("gaps", text)
-	var gaps []time.Duration
-	for i := 1; i < len(res.Outs); i++ {
-		gaps = append(gaps, res.Outs[i]-res.Outs[i-1])
-	}
-	if spark := term.Sparkline(gaps, s.Width-13); spark != "" {
-		fmt.Fprintf(w, "%13s%s\n", "", s.Paint(green, spark))
-	}
-}
-
-func limits(l *record.RateLimit) string {
-	if *l == (record.RateLimit{}) {
+func gaps(c *tacho.Call) string {
+	g, ok := c.Gaps()
+	if !ok {
 		return term.Absent
 	}
-	text := fmt.Sprintf("requests %s of %s, reset in %s; tokens %s of %s, reset in %s",
-		num(l.RemainingRequests), num(l.LimitRequests), dur(l.ResetRequests),
-		num(l.RemainingTokens), num(l.LimitTokens), dur(l.ResetTokens))
-	if l.RetryAfter != nil {
-		text += "; retry after " + dur(l.RetryAfter)
+	text := fmt.Sprintf("%d, min %s, mean %s, max %s", g.Count, dur(g.Min, true), dur(g.Mean, true), dur(g.Max, true))
+	if g.HasStdDev {
+		text += ", deviation " + dur(g.StdDev, true)
 	}
 	return text
 }
 
-func connection(c *record.Conn) string {
-	kind := term.Absent
-	if c.Reused != nil {
-		kind = "new"
-		if *c.Reused {
-			kind = "reused"
-		}
+// between returns the times between successive events.
+func between(outs []time.Duration) (gaps []time.Duration) {
+	for i := 1; i < len(outs); i++ {
+		gaps = append(gaps, outs[i]-outs[i-1])
 	}
-	rtt := dur(c.RTT)
-	if c.RTTVar != nil {
-		rtt += " ± " + dur(c.RTTVar)
-	}
-	return fmt.Sprintf("%s, %s, remote %s, rtt %s, retransmits %s", kind, text(c.Protocol), text(c.Remote), rtt, num(c.Retransmits))
+	return gaps
 }
 
-func outcome(r *record.Record) string {
-	out := r.Outcome
-	if r.Status != 0 {
-		out += fmt.Sprintf(", status %d", r.Status)
+func connection(c *tacho.Call) string {
+	conn, ok := c.Conn()
+	kind := term.Absent
+	switch {
+	case ok && conn.Reused:
+		kind = "reused"
+	case ok:
+		kind = "new"
 	}
-	for _, f := range r.FinishReasons {
-		if f != nil {
-			out += ", finish " + *f
+	rtt := dur(conn.RTT, conn.HasTCP)
+	if conn.HasTCP {
+		rtt += " ± " + dur(conn.RTTVar, true)
+	}
+	return fmt.Sprintf("%s, %s, remote %s, rtt %s, retransmits %s",
+		kind, text(conn.Protocol), text(conn.Remote), rtt, num(conn.Retransmits, conn.HasTCP))
+}
+
+func outcome(c *tacho.Call) string {
+	out := c.Outcome().String()
+	if status, ok := c.Status(); ok {
+		out += fmt.Sprintf(", status %d", status)
+	}
+	for _, reason := range c.FinishReasons() {
+		if reason != "" {
+			out += ", finish " + reason
 		}
 	}
-	if e := r.Error; e != nil {
-		out += fmt.Sprintf(", error type %s, code %s", text(e.Type), text(e.Code))
-		if e.MidStream {
+	if f, ok := c.Failure(); ok {
+		out += fmt.Sprintf(", error type %s, code %s", text(f.Type), text(f.Code))
+		if f.MidStream {
 			out += ", in the middle of the stream"
 		}
 	}
-	if r.ResponseModel != "" {
-		out += ", model " + r.ResponseModel
+	if model := c.ResponseModel(); model != "" {
+		out += ", model " + model
 	}
 	return out
 }
 
-func dur(s *record.Seconds) string {
-	if s == nil {
+func dur(d time.Duration, ok bool) string { return strings.TrimSpace(term.Optional(d, ok)) }
+
+func num(n int64, ok bool) string {
+	if !ok {
 		return term.Absent
 	}
-	return strings.TrimSpace(term.Duration(s.Duration()))
+	return fmt.Sprint(n)
 }
 
-func num(n *int64) string {
-	if n == nil {
-		return term.Absent
-	}
-	return fmt.Sprint(*n)
-}
+func reported(t tacho.Tokens) string { return num(t.N, t.Reported) }
 
-func text(s string) string {
-	if s == "" {
-		return term.Absent
-	}
-	return s
-}
+func text(s string) string { return cmp.Or(s, term.Absent) }

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/tacho-go/tacho/examples/internal/record"
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/term"
 )
 
@@ -27,56 +27,53 @@ const (
 )
 
 // phases lays the parts of a call out in time.
-func phases(r *record.Record) []phase {
-	rows := connecting(r)
-	add := func(name string, from, to *record.Seconds) {
-		p := phase{name: name, colour: green, ok: from != nil && to != nil}
-		if p.ok {
-			p.start, p.end = from.Duration(), to.Duration()
-		}
-		rows = append(rows, p)
+func phases(c *tacho.Call) []phase {
+	rows := connecting(c)
+	// add adds what lies between two figures that count from the call's start.
+	add := func(name string, from, to tacho.Figure) {
+		start, ok := c.Figure(from)
+		end, ok2 := c.Figure(to)
+		rows = append(rows, phase{name, start, end, ok && ok2, green})
 	}
-	if !r.Stream {
-		add("body", r.TTFB, r.Duration)
+	if !c.Streaming() {
+		add("body", tacho.TTFB, tacho.Duration)
 		return rows
 	}
-	add("first token", r.TTFB, r.TTFT)
-	add("last token", r.TTFT, r.TTLT)
-	// Without a token the rest of the stream stands in one row.
-	from := r.TTFB
-	if r.TTLT != nil {
-		from = r.TTLT
+	add("first token", tacho.TTFB, tacho.TTFT)
+	add("last token", tacho.TTFT, tacho.TTLT)
+	if _, ok := c.TTLT(); ok {
+		add("end", tacho.TTLT, tacho.Duration)
+	} else {
+		// Without a token the rest of the stream stands in one row.
+		add("end", tacho.TTFB, tacho.Duration)
 	}
-	add("end", from, r.Duration)
 	return rows
 }
 
 // connecting lays out the phases up to the first byte. The record has their
 // lengths; they follow one another up to TTFB, so they are laid from there
 // backwards, or from the start on where no answer came.
-func connecting(r *record.Record) []phase {
-	rows := []phase{{name: "dns"}, {name: "connect"}, {name: "tls"}, {name: "send"}, {name: "wait"}}
-	lengths := []*record.Seconds{r.Phases.DNS, r.Phases.Connect, r.Phases.TLS, r.Phases.Send, r.Phases.Wait}
+func connecting(c *tacho.Call) []phase {
+	figures := [...]tacho.Figure{tacho.DNS, tacho.Connect, tacho.TLS, tacho.Send, tacho.Wait}
 	sum := time.Duration(0)
-	for _, l := range lengths {
-		if l != nil {
-			sum += l.Duration()
-		}
+	for _, f := range figures {
+		d, _ := c.Figure(f)
+		sum += d
 	}
 	at := time.Duration(0)
-	if r.TTFB != nil && r.Phases.Wait != nil {
-		at = max(0, r.TTFB.Duration()-sum)
+	if _, waited := c.Figure(tacho.Wait); waited {
+		ttfb, _ := c.TTFB()
+		at = max(0, ttfb-sum)
 	}
-	for i, l := range lengths {
-		rows[i].colour = cyan
-		if i == len(lengths)-1 {
-			rows[i].colour = yellow
+	var rows []phase
+	for _, f := range figures {
+		colour := cyan
+		if f == tacho.Wait {
+			colour = yellow
 		}
-		if l == nil {
-			continue
-		}
-		rows[i].ok, rows[i].start, rows[i].end = true, at, at+l.Duration()
-		at = rows[i].end
+		d, ok := c.Figure(f)
+		rows = append(rows, phase{f.String(), at, at + d, ok, colour})
+		at += d
 	}
 	return rows
 }
@@ -86,14 +83,15 @@ func printWaterfall(w io.Writer, s term.Screen, rows []phase) {
 	const names, figures = 11, 10
 	total := time.Duration(0)
 	for _, p := range rows {
-		total = max(total, p.end)
+		if p.ok {
+			total = max(total, p.end)
+		}
 	}
 	width := max(10, s.Width-names-2*(figures+2)-3)
-	fmt.Fprintf(w, "%-*s  %*s  %*s\n", names, "", figures, "from", figures, "time")
+	fmt.Fprintf(w, "\n%-*s  %*s  %*s\n", names, "", figures, "from", figures, "time")
 	for _, p := range rows {
-		start, length, bar := term.Absent, term.Absent, ""
+		start, length, bar := term.Optional(p.start, p.ok), term.Optional(p.end-p.start, p.ok), ""
 		if p.ok {
-			start, length = term.Duration(p.start), term.Duration(p.end-p.start)
 			bar = "  " + s.Paint(p.colour, term.Bar(p.start, p.end, total, width))
 		}
 		fmt.Fprintf(w, "%-*s  %s  %s%s\n", names, p.name, term.Right(start, figures), term.Right(length, figures), bar)

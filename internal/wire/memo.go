@@ -16,6 +16,9 @@ const (
 	maxPattern = 768
 	// maxMisses in a row, and the stream is taken to have no pattern.
 	maxMisses = 16
+	// After so many fits a hole that never varied is closed: what is in it
+	// counts as literal, until an event has something else there.
+	tryFits = 4
 )
 
 // hole is a value in the pattern that may differ: the inside of a string, or
@@ -26,6 +29,7 @@ type hole struct {
 	text       bool // generated text
 	str        bool
 	full       bool // a text that was not empty
+	varies     bool // it differed from the pattern's in an event that fitted
 }
 
 type memo struct {
@@ -33,6 +37,7 @@ type memo struct {
 	learn   bool // the event being read may become the pattern
 	valid   bool
 	misses  uint8
+	fitted  uint8
 	nholes  uint8
 	counter int8 // the hole whose length counts, -1 for none
 	ev      Event
@@ -52,6 +57,11 @@ func (d *Decoder) memoStart(p []byte) bool {
 	if m.valid {
 		if chars, ok := d.fits(p); ok {
 			m.misses, m.hit = 0, true
+			if m.fitted <= tryFits {
+				if m.fitted++; m.fitted == tryFits {
+					m.closeHoles()
+				}
+			}
 			d.ev = m.ev
 			d.m.st = mDone
 			if m.counter >= 0 {
@@ -63,15 +73,35 @@ func (d *Decoder) memoStart(p []byte) bool {
 			}
 			return true
 		}
-		m.valid = false
+	}
+	// Only what ends as a document does can be a whole one. A piece of an event
+	// that a Read has cut leaves the pattern as it is.
+	if len(p) > maxPattern || p[len(p)-1] != '}' {
+		return false
+	}
+	if m.valid {
 		if m.misses++; m.misses == maxMisses {
 			m.off = true
 			return false
 		}
 	}
-	m.learn = len(p) <= maxPattern
-	m.nholes = 0
+	m.valid, m.learn, m.nholes = false, true, 0
 	return false
+}
+
+// closeHoles leaves out the holes that never varied.
+func (m *memo) closeHoles() {
+	n := uint8(0)
+	for i := range m.holes[:m.nholes] {
+		if h := m.holes[i]; h.text || h.varies {
+			if int(m.counter) == i {
+				m.counter = int8(n)
+			}
+			m.holes[n] = h
+			n++
+		}
+	}
+	m.nholes = n
 }
 
 // fits compares an event with the pattern, and returns the code points of the
@@ -91,6 +121,9 @@ func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
 			n := litEnd(p[at:])
 			if n == 0 || p[at] == '{' || p[at] == '[' {
 				return 0, false
+			}
+			if m.fitted < tryFits {
+				m.compare(h, p[at:at+n])
 			}
 			at += n
 			continue
@@ -116,10 +149,17 @@ func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
 				d.text(p[at:at+q], true, nil, 0)
 				chars = d.m.chars
 			}
+		} else if m.fitted < tryFits {
+			m.compare(h, p[at:at+q])
 		}
 		at += q
 	}
 	return chars, string(p[at:]) == string(m.pattern[from:])
+}
+
+// compare notes whether a value differs from the pattern's.
+func (m *memo) compare(h *hole, v []byte) {
+	h.varies = h.varies || string(v) != string(m.pattern[h.start:h.end])
 }
 
 // addHole notes a value of the event that is being read.
@@ -129,7 +169,7 @@ func (d *Decoder) addHole(start, end int, s slot, text, str bool) {
 		m.learn = false
 		return
 	}
-	m.holes[m.nholes] = hole{uint16(start), uint16(end), s, text, str, end > start}
+	m.holes[m.nholes] = hole{start: uint16(start), end: uint16(end), slot: s, text: text, str: str, full: end > start}
 	m.nholes++
 }
 
@@ -147,7 +187,7 @@ func (d *Decoder) memoLearn() {
 		}
 		m.counter = int8(i)
 	}
-	m.valid, m.ev = true, d.ev
+	m.valid, m.ev, m.fitted = true, d.ev, 0
 }
 
 // repeats reports whether the event's effect, but for its text, is the same
