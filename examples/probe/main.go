@@ -55,10 +55,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return cli.Bad(p.stderr, "probe", err)
 	}
-	defer client.CloseIdleConnections()
+	c := chat.New(client, target)
+	defer c.Close()
 
 	stop := term.Progress(p.stderr, p.env, "waiting for the answer of "+target.Shown)
-	r := chat.New(client, target).Call(ctx, s.ask)
+	r := c.Call(ctx, s.ask)
 	stop()
 
 	switch {

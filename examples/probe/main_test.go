@@ -175,3 +175,16 @@ func TestErrors(t *testing.T) {
 		}
 	}
 }
+
+func TestLimits(t *testing.T) {
+	t.Parallel()
+	n, wait := int64(0), 1.5
+	for want, l := range map[string]limits{
+		"–": {},
+		"requests 0 of –, reset in –; tokens – of –, reset in –; retry after 1.500 s": {RemainingRequests: &n, RetryAfter: &wait},
+	} {
+		if got := l.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

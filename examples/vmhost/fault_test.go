@@ -157,3 +157,17 @@ func TestReportKeys(t *testing.T) {
 		t.Errorf("a key %q more", key)
 	}
 }
+
+func TestSeconds(t *testing.T) {
+	t.Parallel()
+	for s, want := range map[Seconds]time.Duration{
+		0: 0, 1.5: 1500 * time.Millisecond, 0.016532999: 16_532_999, -0.25: -250 * time.Millisecond, 1e-9: 1,
+	} {
+		if got := s.Duration(); got != want {
+			t.Errorf("%v is %d ns, want %d", float64(s), got, want)
+		}
+	}
+	if got := exact(0.0016623769999999998); got != 0.001662377 {
+		t.Errorf("exact = %v", got)
+	}
+}

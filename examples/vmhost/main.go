@@ -10,46 +10,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/chat"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/sim"
 )
-
-const usage = `vmhost measures calls of one short prompt over a kept connection. The first
-call of a connection, the cold one, is shown and left out of the statistics.
-
-  vmhost                     both sides on a simulated endpoint: this process, and
-                             through an emulated virtual network card
-  vmhost run                 this machine and the endpoint that -base-url names
-  vmhost show FILE           print what a run wrote with -out
-
-Run it once on the host and once in the virtual machine, same endpoint, same
-model, in turns:
-
-  export OPENAI_API_KEY=…
-  vmhost run -base-url https://api.openai.com/v1 -model gpt-4o-mini -out host-1.json
-
-Exit code: 0 fine; 1 a call failed, no figures, or stopped by Ctrl-C (what was
-measured is printed and written, marked incomplete); 2 a bad command line.
-`
-
-const defaultPrompt = "Say in one sentence what a tachometer shows."
-
-// settings are what the flags say.
-type settings struct {
-	target cli.TargetFlags
-	ask    chat.Request
-	calls  int
-	blocks int
-	link   sim.Link
-	out    string
-}
 
 func main() { cli.Main(run) }
 
@@ -86,67 +55,33 @@ func (p *program) run(ctx context.Context, args []string) int {
 	return cli.Bad(p.stderr, "vmhost", fmt.Errorf("%q is no command: there are run and show", command))
 }
 
+// measure measures both sides, or this machine alone.
 func (p *program) measure(ctx context.Context, command string, args []string) int {
-	name := "vmhost"
-	if command != "" {
-		name += " " + command
-	}
-	fs := flag.NewFlagSet(name, flag.ContinueOnError)
-	var s settings
-	s.target.Add(fs)
-	fs.IntVar(&s.calls, "calls", 10, "the `number` of calls on a connection, without the cold one")
-	fs.IntVar(&s.ask.MaxTokens, "max-tokens", 50, "the `number` of tokens that an answer may have")
-	fs.StringVar(&s.ask.Prompt, "prompt", defaultPrompt, "the `text` of each call")
-	fs.BoolVar(&s.ask.Plain, "no-stream", false, "make plain calls in place of streams")
-	fs.DurationVar(&s.ask.Timeout, "timeout", time.Minute, "the longest `time` of a call")
-	fs.StringVar(&s.out, "out", "", "write the report as JSON to `FILE`, which must not exist")
-	fs.IntVar(&s.blocks, "blocks", 8, "both sides: the `number` of blocks, a multiple of 4, in the order ABBA")
-	// Below a millisecond the timers of an idle Linux would hide the jitter.
-	fs.DurationVar(&s.link.Delay, "nic-delay", 500*time.Microsecond, "both sides: the `time` that the emulated card adds to each packet")
-	fs.DurationVar(&s.link.Jitter, "nic-jitter", time.Millisecond, "both sides: the mean `time` of its exponential jitter")
-	if code, done := cli.Parse(fs, args, usage, p.stdout, p.stderr); done {
+	s, code, done := p.parse(command, args)
+	if done {
 		return code
 	}
-	target, note, err := s.target.Target(p.env)
-	if err == nil {
-		err = s.check()
+	measure := p.one
+	if s.both {
+		measure = p.both
 	}
-	both := command == "" && target.URL == nil
-	fs.Visit(func(f *flag.Flag) {
-		if one := f.Name == "blocks" || f.Name == "nic-delay" || f.Name == "nic-jitter"; one && !both && err == nil {
-			err = fmt.Errorf("-%s is for the run of both sides on the simulation: without run, without an endpoint", f.Name)
-		}
-	})
+	r, blocks, err := measure(ctx, s)
 	if err != nil {
-		return cli.Bad(p.stderr, name, err)
+		fmt.Fprintf(p.stderr, "vmhost: %v\n", err)
+		discard(s.out)
+		return cli.Failed
 	}
-	file, err := reserve(s.out)
-	if err != nil {
-		return cli.Bad(p.stderr, name, fmt.Errorf("-out: %w", err))
-	}
-	if note != "" {
-		fmt.Fprintln(p.stderr, "vmhost: "+note)
-	}
-	if both {
-		return p.both(ctx, s, target, file)
-	}
-	return p.one(ctx, s, target, file)
+	printReport(p.stdout, r)
+	p.complain(r, blocks)
+	return p.save(r, s.out)
 }
 
-func (s *settings) check() error {
-	switch {
-	case s.calls < 2 || s.calls > 10_000:
-		return fmt.Errorf("-calls %d: give 2 to 10000, as one call has no deviation", s.calls)
-	case s.ask.MaxTokens < 1:
-		return fmt.Errorf("-max-tokens %d: give 1 or more", s.ask.MaxTokens)
-	case s.ask.Prompt == "":
-		return errors.New("-prompt is empty: give a text, or leave it out")
-	case s.ask.Timeout <= 0:
-		return fmt.Errorf("-timeout %v: give a time such as 60s", s.ask.Timeout)
-	case s.blocks < 4 || s.blocks%4 != 0 || s.blocks > 1000:
-		return fmt.Errorf("-blocks %d: give a multiple of 4, so that each side comes first as often as the other", s.blocks)
-	case s.link.Delay < 0 || s.link.Jitter < 0:
-		return errors.New("-nic-delay and -nic-jitter: give 0 or more, such as 500us")
+// connect returns a client of the target.
+func connect(t cli.Target) (*chat.Client, error) {
+	// This line measures: each call of the client leaves a record, a *tacho.Call.
+	client, err := tacho.NewClient(t.URL, t.Key, t.Options...)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return chat.New(client, t), nil
 }

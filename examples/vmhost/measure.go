@@ -9,6 +9,7 @@ import (
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/chat"
+	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/lab/machine"
 )
 
@@ -38,18 +39,24 @@ func measureBlock(ctx context.Context, c *chat.Client, s settings, side string, 
 	return b
 }
 
-// watch runs f beside the meters and returns the report of what it measured.
-func watch(ctx context.Context, s settings, model string, f func() []block) (*Report, []block) {
-	r := &Report{
-		Program: "vmhost", Version: tacho.Version, Model: model, Prompt: s.ask.Prompt, MaxTokens: s.ask.MaxTokens,
-		Stream: !s.ask.Plain, CallsABlock: s.calls,
-		Fingerprint: machine.Read(ctx), Started: time.Now(),
+// newReport returns the report of a run that is going to be measured.
+func newReport(s settings, t cli.Target, simulation []string) *Report {
+	return &Report{
+		Program: "vmhost", Version: tacho.Version,
+		Endpoint: t.Shown, Simulation: simulation, Model: t.Model,
+		Prompt: s.ask.Prompt, MaxTokens: s.ask.MaxTokens, Stream: !s.ask.Plain, CallsABlock: s.calls,
 	}
+}
+
+// measure runs f beside the meters of the machine and puts into the report what
+// both found.
+func (r *Report) measure(ctx context.Context, f func() []block) []block {
+	r.Fingerprint, r.Started = machine.Read(ctx), time.Now()
 	steal, stall := machine.StartSteal(), machine.StartStall(0)
 	blocks := f()
 	r.Steal, r.Stall = steal.Stop(), stall.Stop()
 	r.Ended = time.Now()
 	r.Incomplete = ctx.Err() != nil
 	r.add(blocks)
-	return r, blocks
+	return blocks
 }

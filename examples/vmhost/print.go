@@ -3,30 +3,20 @@
 package main
 
 import (
-	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/examples/internal/chat"
-	"github.com/tacho-go/tacho/examples/internal/cli"
-	"github.com/tacho-go/tacho/examples/internal/record"
 	"github.com/tacho-go/tacho/examples/internal/term"
 )
-
-// head prints what is going to be measured.
-func (p *program) head(endpoint, model string, s settings, simulation []string) {
-	printHead(p.stdout, &Report{Endpoint: endpoint, Model: model, Prompt: s.ask.Prompt, MaxTokens: s.ask.MaxTokens, Stream: !s.ask.Plain, Simulation: simulation})
-}
 
 // margin stands before what goes on from a line of the head.
 const margin = "             "
 
+// printHead prints what is going to be measured, or was.
 func printHead(w io.Writer, r *Report) {
 	kind := "plain"
 	if r.Stream {
@@ -67,11 +57,7 @@ func figure(c *tacho.Call, f tacho.Figure) string {
 	if c == nil {
 		return term.Absent
 	}
-	d, ok := c.Figure(f)
-	if !ok {
-		return term.Absent
-	}
-	return term.Duration(d)
+	return term.Optional(c.Figure(f))
 }
 
 // note says what is particular about a call.
@@ -103,9 +89,8 @@ func (p *program) cell(i int, r chat.Result) {
 	}
 }
 
-// finish prints the report, writes it, and returns the exit code.
-func (p *program) finish(r *Report, blocks []block, out *os.File) int {
-	printReport(p.stdout, r)
+// complain says, once each, why calls failed. Calls that Ctrl-C ended did not.
+func (p *program) complain(r *Report, blocks []block) {
 	seen := map[string]bool{}
 	for _, b := range blocks {
 		for _, res := range b.results {
@@ -119,55 +104,4 @@ func (p *program) finish(r *Report, blocks []block, out *os.File) int {
 			}
 		}
 	}
-	code := cli.OK
-	if !r.ok() {
-		code = cli.Failed
-	}
-	switch {
-	case out == nil:
-	case len(r.Calls) == 0:
-		discard(out)
-	default:
-		if err := errors.Join(r.write(out), out.Close()); err != nil {
-			fmt.Fprintf(p.stderr, "vmhost: -out: %v; the report follows on standard output\n", err)
-			_ = r.write(p.stdout)
-			return cli.Failed
-		}
-		fmt.Fprintf(p.stdout, "\nWritten to %s\n", out.Name())
-	}
-	return code
-}
-
-// show prints a file.
-func (p *program) show(name string) int {
-	r, err := readReport(name)
-	if err != nil {
-		return cli.Bad(p.stderr, "vmhost show", err)
-	}
-	printHead(p.stdout, r)
-	fmt.Fprintf(p.stdout, "  measured   %s to %s by tacho %s\n", r.Started.Format(time.RFC3339), r.Ended.Format(time.RFC3339), r.Version)
-	printCalls(p.stdout, r)
-	printReport(p.stdout, r)
-	return cli.OK
-}
-
-// printCalls prints the calls of a file, block by block.
-func printCalls(w io.Writer, r *Report) {
-	last := ""
-	for _, raw := range r.Calls {
-		var c record.Record
-		if err := json.Unmarshal(raw, &c); err != nil {
-			continue
-		}
-		if c.Labels["block"] != last {
-			last = c.Labels["block"]
-			fmt.Fprintf(w, "\nblock %s, %s, duration of each call, the cold one first, ms:\n ", last, c.Labels["side"])
-		}
-		text := c.Outcome
-		if c.Duration != nil && c.Outcome == tacho.Complete.String() {
-			text = term.Millis(c.Duration.Duration())
-		}
-		fmt.Fprint(w, " ", term.Right(text, 6))
-	}
-	fmt.Fprintln(w)
 }

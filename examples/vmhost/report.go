@@ -4,16 +4,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
+	"math"
 	"net/netip"
-	"os"
 	"time"
 
 	"github.com/tacho-go/tacho"
-	"github.com/tacho-go/tacho/examples/internal/record"
 	"github.com/tacho-go/tacho/lab/machine"
 )
 
@@ -44,12 +39,23 @@ type Report struct {
 // Difference is the second side's block means less the first side's, pair by
 // pair of blocks that ran one after the other.
 type Difference struct {
-	Figure string           `json:"figure"`
-	Pairs  []record.Seconds `json:"pairs"`
-	Mean   record.Seconds   `json:"mean"`
-	Min    record.Seconds   `json:"min"`
-	Max    record.Seconds   `json:"max"`
+	Figure string    `json:"figure"`
+	Pairs  []Seconds `json:"pairs"`
+	Mean   Seconds   `json:"mean"`
+	Min    Seconds   `json:"min"`
+	Max    Seconds   `json:"max"`
 }
+
+// Seconds is a duration as the records write it.
+type Seconds float64
+
+// Duration returns it as a duration, to the nanosecond.
+func (s Seconds) Duration() time.Duration {
+	return time.Duration(math.Round(float64(s) * 1e9))
+}
+
+// exact rounds a computed time to the nanosecond, as the records' are.
+func exact(s float64) Seconds { return Seconds(math.Round(s*1e9) / 1e9) }
 
 // add puts the blocks into the report: every record, the sides' summaries, and
 // with two sides the differences of pairs.
@@ -61,11 +67,12 @@ func (r *Report) add(blocks []block) {
 			if res.Call == nil {
 				continue
 			}
-			if rec, raw, err := record.Read(res.Call); err == nil {
+			if raw, err := json.Marshal(res.Call); err == nil {
 				r.Calls = append(r.Calls, raw)
-				at, err := netip.ParseAddrPort(rec.Conn.Remote)
-				r.Loopback = r.Loopback || err == nil && at.Addr().IsLoopback()
 			}
+			conn, _ := res.Call.Conn()
+			at, err := netip.ParseAddrPort(conn.Remote)
+			r.Loopback = r.Loopback || err == nil && at.Addr().IsLoopback()
 		}
 		if _, seen := groups[b.side]; !seen {
 			side, g := summarise(b.side, blocks, r.Stream)
@@ -89,7 +96,7 @@ func differences(a, b []tacho.Group) (all []Difference) {
 			if !ok || !ok2 {
 				continue
 			}
-			v := record.Exact((y - x).Seconds())
+			v := exact((y - x).Seconds())
 			if len(d.Pairs) == 0 {
 				d.Min, d.Max = v, v
 			}
@@ -98,7 +105,7 @@ func differences(a, b []tacho.Group) (all []Difference) {
 			sum += float64(v)
 		}
 		if len(d.Pairs) > 0 {
-			d.Mean = record.Exact(sum / float64(len(d.Pairs)))
+			d.Mean = exact(sum / float64(len(d.Pairs)))
 			all = append(all, d)
 		}
 	}
@@ -113,46 +120,4 @@ func (r *Report) ok() bool {
 		}
 	}
 	return !r.Incomplete && len(r.Summary) > 0
-}
-
-// reserve makes the file before anything is measured, so that a bad name costs
-// no run; nil without a name. A file that exists may hold a measurement.
-func reserve(name string) (*os.File, error) {
-	if name == "" {
-		return nil, nil
-	}
-	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
-	if errors.Is(err, fs.ErrExist) {
-		return nil, fmt.Errorf("%s is there already: give another name, or remove it", name)
-	}
-	return f, err
-}
-
-// write writes the report as JSON.
-func (r *Report) write(w io.Writer) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(append(b, '\n'))
-	return err
-}
-
-// readReport reads a report back.
-func readReport(name string) (*Report, error) {
-	b, err := os.ReadFile(name)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) == 0 {
-		return nil, fmt.Errorf("%s is empty: the run that made it was killed before its end", name)
-	}
-	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s is no report of vmhost: %w", name, err)
-	}
-	if r.Program != "vmhost" {
-		return nil, fmt.Errorf("%s is no report of vmhost: its \"program\" is %q", name, r.Program)
-	}
-	return &r, nil
 }

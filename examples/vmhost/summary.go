@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/tacho-go/tacho"
-	"github.com/tacho-go/tacho/examples/internal/record"
 )
 
 // Side sums up the blocks of one side. What is left out of the figures is
@@ -39,12 +38,12 @@ type Failure struct {
 // blocks' means and StdDev the deviation within blocks: differences between
 // blocks do not enter it.
 type Stats struct {
-	Figure string          `json:"figure"`
-	N      int64           `json:"n"`
-	Mean   record.Seconds  `json:"mean"`
-	StdDev *record.Seconds `json:"stddev,omitempty"` // sample deviation (n−1)
-	Min    record.Seconds  `json:"min"`
-	Max    record.Seconds  `json:"max"`
+	Figure string   `json:"figure"`
+	N      int64    `json:"n"`
+	Mean   Seconds  `json:"mean"`
+	StdDev *Seconds `json:"stddev,omitempty"` // sample deviation (n−1)
+	Min    Seconds  `json:"min"`
+	Max    Seconds  `json:"max"`
 }
 
 // The figures in the order of the tables.
@@ -124,7 +123,7 @@ func kind(r *tacho.Recorder, stream bool) tacho.Group {
 // stats combines the blocks' groups, figure by figure, without absent ones.
 func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
 	for _, f := range figures {
-		s, means, squares, free := Stats{Figure: f.String(), Min: record.Seconds(math.Inf(1))}, 0.0, 0.0, 0.0
+		s, means, squares, free := Stats{Figure: f.String(), Min: Seconds(math.Inf(1))}, 0.0, 0.0, 0.0
 		blocks := 0
 		for _, g := range groups {
 			h := g.Figure(f)
@@ -137,7 +136,7 @@ func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
 			s.N += h.Count()
 			low, _ := h.Min()
 			high, _ := h.Max()
-			s.Min, s.Max = min(s.Min, record.Seconds(low.Seconds())), max(s.Max, record.Seconds(high.Seconds()))
+			s.Min, s.Max = min(s.Min, Seconds(low.Seconds())), max(s.Max, Seconds(high.Seconds()))
 			if d, ok := h.StdDev(); ok {
 				n := float64(h.Count() - 1)
 				squares += n * d.Seconds() * d.Seconds()
@@ -147,9 +146,9 @@ func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
 		if blocks == 0 {
 			continue
 		}
-		s.Mean = record.Exact(means / float64(blocks))
+		s.Mean = exact(means / float64(blocks))
 		if free > 0 {
-			d := record.Exact(math.Sqrt(squares / free))
+			d := exact(math.Sqrt(squares / free))
 			s.StdDev = &d
 		}
 		all = append(all, s)

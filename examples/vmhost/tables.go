@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
-	"github.com/tacho-go/tacho/examples/internal/record"
 	"github.com/tacho-go/tacho/examples/internal/term"
 	"github.com/tacho-go/tacho/lab/machine"
 )
@@ -168,9 +167,9 @@ func printMachine(w io.Writer, r *Report) {
 	}
 }
 
-func dur(s record.Seconds) string { return term.Duration(s.Duration()) }
+func dur(s Seconds) string { return term.Duration(s.Duration()) }
 
-func optional(s *record.Seconds) string {
+func optional(s *Seconds) string {
 	if s == nil {
 		return term.Absent
 	}

@@ -35,3 +35,30 @@ func BenchmarkEvent(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkDocument is what a document costs that fits no pattern.
+func BenchmarkDocument(b *testing.B) {
+	for _, bb := range []struct {
+		name   string
+		stream bool
+		data   string
+	}{
+		{"event", true, chatEvent},
+		{"answer", false, `{"id":"chatcmpl-BpUinPP6uoKQ7wujISoeiCaI3hAIf","object":"chat.completion","created":1751612521,"model":"gpt-4o-mini-2024-07-18","choices":[{"index":0,"message":{"role":"assistant","content":"Atlantic Ocean","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":22,"completion_tokens":2,"total_tokens":24,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"service_tier":"default","system_fingerprint":"fp_34a54ae93c"}`},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			data := []byte(bb.data)
+			var f Facts
+			var d Decoder
+			d.Init(ChatCompletions, bb.stream, false, &f)
+			d.memo.off = true
+			b.SetBytes(int64(len(data)))
+			b.ReportAllocs()
+			for b.Loop() {
+				d.Begin()
+				d.Write(data)
+				d.End()
+			}
+		})
+	}
+}

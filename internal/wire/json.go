@@ -2,6 +2,8 @@
 
 package wire
 
+import "bytes"
+
 // The scanner reads JSON forward only and can stop between any two bytes: a
 // body or an event may arrive in pieces of any size, and what is remembered
 // between two pieces is a stack of known containers and at most one short
@@ -70,15 +72,7 @@ func (d *Decoder) feed(b []byte) {
 	for i := 0; i < len(b); {
 		switch m.st {
 		case mMember:
-			c := b[i]
-			if c == '"' {
-				i = d.key(b, i+1)
-				continue
-			}
-			i++
-			if c == '}' || c == ']' {
-				d.pop()
-			}
+			i = d.members(b, i)
 
 		case mElement:
 			c := b[i]
@@ -165,6 +159,43 @@ func (d *Decoder) feed(b []byte) {
 	}
 }
 
+// members reads the members of an object from b[i], as long as they are whole
+// in the piece and begin as most do: a key without escapes, a colon, a value.
+func (d *Decoder) members(b []byte, i int) int {
+	m := &d.m
+	for i < len(b) {
+		c := b[i]
+		if c != '"' {
+			i++
+			if c == '}' || c == ']' {
+				d.pop()
+				return i
+			}
+			continue
+		}
+		end := i + 1
+		for end < len(b) && b[end] != '"' && b[end] != '\\' {
+			end++
+		}
+		if end+1 >= len(b) || b[end] == '\\' || b[end+1] != ':' {
+			return d.key(b, i+1)
+		}
+		m.slot = d.child(m.top().slot, b[i+1:end])
+		i = end + 2
+		if i < len(b) && b[i] == ' ' {
+			i++
+		}
+		m.st = mValue
+		if i == len(b) || b[i] <= ' ' {
+			return i
+		}
+		if i = d.value(b, i); m.st != mMember {
+			return i
+		}
+	}
+	return i
+}
+
 // value begins the value at b[i], which is no white space, for m.slot.
 func (d *Decoder) value(b []byte, i int) int {
 	m := &d.m
@@ -178,9 +209,12 @@ func (d *Decoder) value(b []byte, i int) int {
 		i++
 		m.kind = kinds[s]
 		m.chars = 0
+		// Most strings are whole in the piece and end at the first quote.
+		end, done := i+bytes.IndexByte(b[i:], '"'), true
+		if end < i || end > i && b[end-1] == '\\' {
+			end, done = m.stringEnd(b, i)
+		}
 		if m.kind == strSkip {
-			// The commonest case of all, and usually whole in the piece.
-			end, done := m.stringEnd(b, i)
 			if !done {
 				m.st = mString
 				return end
@@ -191,7 +225,6 @@ func (d *Decoder) value(b []byte, i int) int {
 			d.after()
 			return end + 1
 		}
-		end, done := m.stringEnd(b, i)
 		piece := b[i:end]
 		if d.memo.learn && m.kind == strText {
 			d.addHole(i, end, s, true, true)
@@ -358,9 +391,16 @@ func (m *machine) skip(b []byte, i int) int {
 // litEnd returns the length of the number or word at the start of b.
 func litEnd(b []byte) int {
 	for i, c := range b {
-		if c <= ' ' || c == ',' || c == '}' || c == ']' || c == '"' || c == ':' {
+		if litStop[c] {
 			return i
 		}
 	}
 	return len(b)
+}
+
+// litStop are the bytes that end a number or a word.
+var litStop = [256]bool{
+	0: true, 1: true, 2: true, 3: true, 4: true, 5: true, 6: true, 7: true, 8: true, 9: true, 10: true, 11: true, 12: true,
+	13: true, 14: true, 15: true, 16: true, 17: true, 18: true, 19: true, 20: true, 21: true, 22: true, 23: true, 24: true,
+	25: true, 26: true, 27: true, 28: true, 29: true, 30: true, 31: true, ' ': true, ',': true, ']': true, '}': true, '"': true, ':': true,
 }

@@ -71,7 +71,7 @@ func TestFailures(t *testing.T) {
 			"The endpoint does not take the request: check -model and -max-tokens."},
 		{"no such model", sim.WithScript(sim.Script{Status: 404, ErrorMessage: "no model m"}), "404 Not Found: no model m", true,
 			"Check -model, and the base URL, which usually ends in /v1."},
-		{"a body that is no JSON", sim.WithScript(sim.Script{Status: 502, Body: []byte("<html>")}), "502 Bad Gateway", false, ""},
+		{"a body that is no JSON", sim.WithScript(sim.Script{Status: 502, Body: []byte("<html>")}), "502 Bad Gateway: <html>", false, ""},
 		{"rate limit", sim.WithScript(sim.Script{Status: 429, ErrorMessage: "slow down"}), "429 Too Many Requests: slow down", false,
 			"The endpoint refuses by its rate limit: try later, or with fewer calls."},
 		{"cut", sim.WithScript(sim.Script{Steps: []sim.Step{sim.Text(0, "a"), sim.Cut()}}), "unexpected EOF", false, ""},

@@ -45,6 +45,9 @@ func TestDuration(t *testing.T) {
 			t.Errorf("Signed(%d) = %q, want %q", int64(d), got, want)
 		}
 	}
+	if got, none := term.Optional(2000, true), term.Optional(2000, false); got != "2.000 µs" || none != term.Absent {
+		t.Errorf("Optional = %q, %q", got, none)
+	}
 	if got := term.Millis(12_250 * time.Microsecond); got != "12.3" {
 		t.Errorf("Millis = %q", got)
 	}
