@@ -10,8 +10,10 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tacho-go/tacho"
 )
@@ -101,6 +103,44 @@ func BenchmarkStream200(b *testing.B) {
 			call(b, rt, body, buf)
 		}
 	})
+}
+
+// BenchmarkChatOver is the difference itself: batches of bare and measured
+// calls in turn, so that a machine whose speed wanders wanders for both, and
+// the median of the differences. ns/op is of no use here.
+func BenchmarkChatOver(b *testing.B) {
+	base := cannedServer(b, plainResponse())
+	with := tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics(), tacho.WithoutTCPInfo())
+	over(b, func(measured bool, buf []byte) {
+		if measured {
+			call(b, with, requestBody, buf)
+		} else {
+			call(b, base, requestBody, buf)
+		}
+	})
+}
+
+// over runs batches in turn and reports medians.
+func over(b *testing.B, run func(measured bool, buf []byte)) {
+	const batch = 100
+	buf := make([]byte, 8192)
+	var bare, diffs []float64
+	times := func(measured bool) float64 {
+		start := time.Now()
+		for range batch {
+			run(measured, buf)
+		}
+		return float64(time.Since(start).Nanoseconds()) / batch
+	}
+	for b.Loop() {
+		x := times(false)
+		y := times(true)
+		bare, diffs = append(bare, x), append(diffs, y-x)
+	}
+	slices.Sort(bare)
+	slices.Sort(diffs)
+	b.ReportMetric(bare[len(bare)/2], "ns/bare-call")
+	b.ReportMetric(diffs[len(diffs)/2], "ns/call-over-bare")
 }
 
 // BenchmarkPass is what a request costs that is no call.

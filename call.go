@@ -34,7 +34,7 @@ type Call struct {
 	failure Failure
 	failed  bool
 
-	phases   phase.Result
+	phases   *phase.Result
 	ttfb     time.Duration
 	ttfc     time.Duration
 	ttft     time.Duration
@@ -215,7 +215,7 @@ func (c *Call) ResponseID() string { return c.facts.ID.String() }
 
 // Reused reports whether the connection had served a request before; absent
 // when the base transport does not tell or none was had.
-func (c *Call) Reused() (reused, ok bool) { return c.phases.Reused, c.phases.HasConn }
+func (c *Call) Reused() (reused, ok bool) { return c.phases.Reused, c.phases.Conns > 0 }
 
 // Conn is the connection of a call.
 type Conn struct {
@@ -231,8 +231,8 @@ type Conn struct {
 // Conn returns the connection, absent when the base transport does not tell of
 // it or none was had.
 func (c *Call) Conn() (Conn, bool) {
-	p := &c.phases
-	if !p.HasConn {
+	p := c.phases
+	if p.Conns == 0 {
 		return Conn{}, false
 	}
 	k := Conn{Reused: p.Reused, Protocol: c.proto, HasTCP: p.HasTCP, RTT: p.TCP.RTT, RTTVar: p.TCP.RTTVar, Retransmits: p.TCP.Retransmits}
@@ -240,6 +240,32 @@ func (c *Call) Conn() (Conn, bool) {
 		k.Remote = p.Remote.String()
 	}
 	return k, true
+}
+
+// RateLimits are what the response's headers said of limits.
+type RateLimits struct {
+	LimitRequests, RemainingRequests Tokens
+	LimitTokens, RemainingTokens     Tokens
+	// Times until the limits are full again, and until the server wants the
+	// next request; negative when the server said nothing.
+	ResetRequests, ResetTokens, RetryAfter time.Duration
+}
+
+// RateLimits returns the limits, absent when no header spoke of any.
+func (c *Call) RateLimits() (RateLimits, bool) {
+	l := c.facts.Limits
+	if l == nil {
+		return RateLimits{}, false
+	}
+	d := func(n wire.Number) time.Duration {
+		if !n.OK {
+			return -1
+		}
+		return time.Duration(math.Round(min(n.V, 1e9) * 1e9))
+	}
+	t := func(n wire.Count) Tokens { return Tokens{n.N, n.OK} }
+	return RateLimits{t(l.LimitRequests), t(l.RemainingRequests), t(l.LimitTokens), t(l.RemainingTokens),
+		d(l.ResetRequests), d(l.ResetTokens), d(l.RetryAfter)}, true
 }
 
 // FirstChannel returns the channel of the first output: content, reasoning,
@@ -267,7 +293,8 @@ type Usage struct {
 	Input, Output, CacheRead, CacheWrite, Reasoning, Total Tokens
 }
 
-// Tokens is a count that may be absent; the zero Tokens is.
+// Tokens is a count, of tokens or of what else is counted, that may be absent;
+// the zero Tokens is.
 type Tokens struct {
 	N        int64
 	Reported bool

@@ -113,7 +113,8 @@ const maxBody = 64 << 20
 // Do posts body to path, such as "chat/completions", and reads the whole
 // response. A body of type []byte, json.RawMessage or string is sent as it is,
 // any other is marshalled. For a status of 400 or more the error is an
-// *APIError, and the Response is returned beside it.
+// *APIError, and the Response is returned beside it. The error of an exchange
+// that failed names the URL; errors.Unwrap gives what the transport returned.
 func (c *Client) Do(ctx context.Context, path string, body any) (*Response, error) {
 	ctx, tr := Track(ctx)
 	resp, target, err := c.post(ctx, path, body, false)
@@ -132,7 +133,7 @@ func (c *Client) Do(ctx context.Context, path string, body any) (*Response, erro
 	r := &Response{Status: resp.StatusCode, Header: resp.Header, Body: b}
 	r.Call, _ = tr.Call()
 	if resp.StatusCode >= 400 {
-		return r, newAPIError(target, resp, b, r.Call)
+		return r, c.newAPIError(target, resp, b, r.Call)
 	}
 	return r, nil
 }
@@ -150,7 +151,7 @@ func (c *Client) Stream(ctx context.Context, path string, body any) (*Stream, er
 		b, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		resp.Body.Close()
 		call, _ := tr.Call()
-		return nil, newAPIError(target, resp, b, call)
+		return nil, c.newAPIError(target, resp, b, call)
 	}
 	return &Stream{Header: resp.Header, resp: resp, tracker: tr}, nil
 }
@@ -304,7 +305,11 @@ func (e *APIError) Error() string {
 	return b.String()
 }
 
-func newAPIError(target string, resp *http.Response, body []byte, call *Call) *APIError {
+func (c *Client) newAPIError(target string, resp *http.Response, body []byte, call *Call) *APIError {
+	if c.key != "" {
+		// Some servers quote the key that they refuse.
+		body = bytes.ReplaceAll(body, []byte(c.key), []byte("[the key]"))
+	}
 	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), Call: call}
 	var obj struct {
 		Error  json.RawMessage `json:"error"`

@@ -280,6 +280,24 @@ type failing struct{ err error }
 
 func (f failing) Read([]byte) (int, error) { return 0, f.err }
 
+// TestClientHidesItsKey has servers that quote the key they refuse, also where
+// a message is cut.
+func TestClientHidesItsKey(t *testing.T) {
+	t.Parallel()
+	const key = "sk-secret-0123456789"
+	for _, body := range []string{
+		`{"error":{"message":"bad key ` + key + `","code":"` + key + `"}}`, "no such key: " + key,
+		strings.Repeat("x", 190) + key, `{"detail":"` + key + `"}`,
+	} {
+		srv := sim.New(t, sim.WithScript(sim.Script{Status: 401, Body: []byte(body)}))
+		c := newClient(t, srv.URL(), key, tacho.WithBase(srv.Transport()))
+		_, err := c.Do(t.Context(), "chat/completions", `{"model":"m"}`)
+		if err == nil || strings.Contains(err.Error(), key[:12]) {
+			t.Errorf("%s: error %v", body, err)
+		}
+	}
+}
+
 // TestClientKeepsConnections has as many connections as callers, and no more,
 // over several rounds: the default of net/http keeps two.
 func TestClientKeepsConnections(t *testing.T) {

@@ -76,7 +76,8 @@ type Tracker struct {
 
 // Track returns a context and the tracker of the calls made under it. A call
 // is in the tracker once it has ended: for a stream, when it was read to its
-// last event or closed.
+// last event or closed. A call that ended with its context while nobody read is
+// told a moment later, on a goroutine of its own; Transport.Wait awaits that.
 func Track(ctx context.Context) (context.Context, *Tracker) {
 	tr := &Tracker{}
 	return ContextWithObserver(ctx, tr.add), tr

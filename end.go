@@ -82,14 +82,13 @@ func (x *exchange) flush(at time.Duration) {
 		}
 		return
 	}
-	if !x.dec.Empty() {
+	if x.dec != nil && !x.dec.Empty() {
 		x.dec.End()
 	}
 }
 
 // closeBody passes a Close on, exactly once, and ends the call.
 func (x *exchange) closeBody() error {
-	at := x.since()
 	x.mu.Lock()
 	if x.closed {
 		x.mu.Unlock()
@@ -98,6 +97,7 @@ func (x *exchange) closeBody() error {
 	x.closed = true
 	c := &x.call
 	if !x.told && !x.frozen {
+		at := x.since()
 		c.consumer += at - x.returned
 		x.closeEarly(at)
 	}
@@ -117,7 +117,7 @@ func (x *exchange) closeBody() error {
 	x.release()
 	var err error
 	if drain {
-		x.transport.drains.add()
+		x.transport.pending.add()
 		go x.drain()
 	} else {
 		err = x.rc.Close()
@@ -146,6 +146,9 @@ func (x *exchange) closeEarly(at time.Duration) {
 		x.frozen = false
 		x.endBody(x.last, io.EOF)
 		c.eof = false
+	case x.ctx.parent.Err() != nil:
+		// The context's end came first, and its goroutine has not yet.
+		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
 	default:
 		c.outcome = ClosedEarly
 	}
@@ -159,7 +162,7 @@ const (
 // drain reads what a server sends behind the last event, which is little: the
 // end of a chunked body. Only then the connection can be used again.
 func (x *exchange) drain() {
-	defer x.transport.drains.done()
+	defer x.transport.pending.done()
 	timer := time.AfterFunc(drainTime, func() { x.rc.Close() })
 	defer timer.Stop()
 	var buf [512]byte

@@ -38,7 +38,7 @@ type exchange struct {
 
 	mu     sync.Mutex
 	rc     io.ReadCloser // the base's body
-	dec    wire.Decoder
+	dec    *wire.Decoder // from the transport's pool, until the call is told
 	sse    sse.Scanner
 	mode   bodyMode
 	typed  bool // the content type says event stream
@@ -237,10 +237,16 @@ func (x *exchange) contextDone() {
 		c := &x.call
 		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
 	}
-	tell := x.claim()
+	// A Read that is under way gets the context's error any moment now, and
+	// tells before it returns.
+	tell := !x.reading.Load() && x.claim()
+	if tell {
+		x.transport.pending.add()
+	}
 	x.mu.Unlock()
 	if tell {
 		x.tell()
+		x.transport.pending.done()
 	}
 }
 
@@ -280,5 +286,7 @@ func (x *exchange) claim() bool {
 		return false
 	}
 	x.told = true
+	x.transport.decoders.put(x.dec)
+	x.dec = nil
 	return true
 }

@@ -5,6 +5,7 @@ package tacho
 import (
 	"time"
 
+	"github.com/tacho-go/tacho/internal/phase"
 	"github.com/tacho-go/tacho/internal/wire"
 )
 
@@ -41,17 +42,26 @@ func (f Figure) String() string {
 	return ""
 }
 
+// ofStreams reports whether only streams have the figure.
+func (f Figure) ofStreams() bool {
+	switch f {
+	case TTFC, TTFT, TTFO, TTLT, Gap, TPOT:
+		return true
+	}
+	return false
+}
+
 // Figure returns a duration of the call, absent where it is not defined. Gap
 // is no single duration: see Gaps.
 func (c *Call) Figure(f Figure) (time.Duration, bool) {
 	d := absent
 	switch f {
 	case DNS:
-		d = c.phases.DNS
+		d = c.phases.Phases[phase.DNS]
 	case Connect:
-		d = c.phases.Connect
+		d = c.phases.Phases[phase.Connect]
 	case TLS:
-		d = c.phases.TLS
+		d = c.phases.Phases[phase.TLS]
 	case Send:
 		d = c.phases.Send
 	case Wait:

@@ -171,8 +171,8 @@ func WithConcurrency(n int) ClientOption {
 
 // WithBase sends a Client's requests through rt, measured.
 //
-// By default a copy of http.DefaultTransport is used, with room for idle
-// connections; see WithConcurrency.
+// By default, and with a nil rt, a copy of http.DefaultTransport is used, with
+// room for idle connections; see WithConcurrency.
 func WithBase(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config) { c.base = rt })
 }

@@ -177,6 +177,41 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
+// TestEndedContextIsToldInTime cancels streams in the midst of a Read: the call
+// is in the tracker when the Read returns. And when nobody reads, after Close
+// and Wait.
+func TestEndedContextIsToldInTime(t *testing.T) {
+	t.Parallel()
+	srv := sim.New(t, sim.WithScript(sim.Script{Steps: []sim.Step{sim.Role(0), sim.Hang()}}))
+	base := srv.Transport()
+	defer base.CloseIdleConnections()
+	tr := quiet(base)
+	for i := range 400 {
+		ctx, tracker := tacho.Track(t.Context())
+		ctx, cancel := context.WithCancel(ctx)
+		resp, err := tr.RoundTrip(newRequest(ctx, t, srv.URL()+chatPath, chatStream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readEvents(t, resp, 1)
+		if i%2 == 0 {
+			go cancel()
+			if _, err := io.Copy(io.Discard, resp.Body); !errors.Is(err, context.Canceled) {
+				t.Fatalf("error %v", err)
+			}
+		} else {
+			cancel()
+		}
+		resp.Body.Close()
+		if err := tr.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if o := one(t, tracker).Outcome(); o != tacho.Cancelled {
+			t.Fatalf("outcome %v", o)
+		}
+	}
+}
+
 // TestNoResponse ends calls before there is a response.
 func TestNoResponse(t *testing.T) {
 	t.Parallel()

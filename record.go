@@ -271,7 +271,7 @@ func (c *Call) phasesJSON() *phasesKey {
 
 func (c *Call) connJSON() *connKey {
 	k := connKey{Protocol: c.proto}
-	if c.phases.HasConn {
+	if c.phases.Conns > 0 {
 		k.Reused = &c.phases.Reused
 	}
 	if c.phases.Remote != nil {

@@ -48,7 +48,7 @@ func (r *Recorder) add(c *Call) {
 		g.outcomes[c.outcome].Add(1)
 	}
 	for f := range numFigures {
-		if !c.enters(f) {
+		if !c.stream && f.ofStreams() || !c.enters(f) {
 			continue
 		}
 		if d, ok := c.Figure(f); ok {

@@ -119,6 +119,7 @@ func (x *exchange) consume(p []byte, at time.Duration) {
 func (x *exchange) fence() {
 	if recover() != nil {
 		x.mode = bodyOpaque
+		x.dec = nil // in no known state: not for the pool
 		x.call.facts.Faults++
 	}
 }
@@ -151,6 +152,9 @@ func (x *exchange) decide(stream bool) {
 	x.mode = bodyPlain
 	if stream {
 		x.mode = bodyStream
+	}
+	if x.dec == nil {
+		x.dec = x.transport.decoders.get()
 	}
 	x.dec.Init(x.call.api, stream, x.config.capture, &x.call.facts)
 }

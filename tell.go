@@ -7,7 +7,7 @@ package tacho
 // the call. No lock is held.
 func (x *exchange) tell() {
 	c := &x.call
-	c.phases = x.trace.Freeze()
+	x.trace.Freeze()
 	x.endSpan()
 	if m := x.config.metrics; m != nil {
 		m.record(x.spanCtx, c)

@@ -19,8 +19,10 @@ import (
 type Transport struct {
 	base    http.RoundTripper
 	config  *config
-	drains  drains
+	pending pending
 	buffers buffers
+
+	decoders decoders
 }
 
 // NewTransport returns a Transport over base; a nil base is
@@ -82,11 +84,12 @@ func (t *Transport) CloseIdleConnections() {
 	}
 }
 
-// Wait returns when no drain is under way: the rest of the streams that have
-// ended was read, or given up, and their connections are free for the next
-// call. A call made before that dials anew. It returns the context's error
-// when that ends first.
-func (t *Transport) Wait(ctx context.Context) error { return t.drains.wait(ctx) }
+// Wait returns when nothing of calls that have ended goes on in the background.
+// The rest of ended streams was read, or given up, and their connections are
+// free for the next call: one made before that dials anew. And calls that ended
+// with their context while nobody read were told. Wait returns the context's
+// error when that ends first.
+func (t *Transport) Wait(ctx context.Context) error { return t.pending.wait(ctx) }
 
 // route tells whether a request is a call, at the cost of a look at its path.
 func route(req *http.Request) wire.API {
@@ -104,6 +107,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	}
 	c := &x.call
 	c.init()
+	c.phases = x.trace.Result()
 	c.start = time.Now()
 	c.api = api
 	c.provider = x.config.provider
@@ -130,39 +134,39 @@ func redirects(req *http.Request) (n int) {
 	return n
 }
 
-// drains counts the drains under way. The zero value is ready.
-type drains struct {
+// pending counts what goes on in the background. The zero value is ready.
+type pending struct {
 	mu   sync.Mutex
 	n    int
 	idle chan struct{} // closed when n falls to 0; nil while nobody waits
 }
 
-func (d *drains) add() {
-	d.mu.Lock()
-	d.n++
-	d.mu.Unlock()
+func (p *pending) add() {
+	p.mu.Lock()
+	p.n++
+	p.mu.Unlock()
 }
 
-func (d *drains) done() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.n--; d.n == 0 && d.idle != nil {
-		close(d.idle)
-		d.idle = nil
+func (p *pending) done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.n--; p.n == 0 && p.idle != nil {
+		close(p.idle)
+		p.idle = nil
 	}
 }
 
-func (d *drains) wait(ctx context.Context) error {
-	d.mu.Lock()
-	if d.n == 0 {
-		d.mu.Unlock()
+func (p *pending) wait(ctx context.Context) error {
+	p.mu.Lock()
+	if p.n == 0 {
+		p.mu.Unlock()
 		return nil
 	}
-	if d.idle == nil {
-		d.idle = make(chan struct{})
+	if p.idle == nil {
+		p.idle = make(chan struct{})
 	}
-	idle := d.idle
-	d.mu.Unlock()
+	idle := p.idle
+	p.mu.Unlock()
 	select {
 	case <-idle:
 		return nil

@@ -24,25 +24,22 @@ type Trace struct {
 	start time.Time
 	hooks httptrace.ClientTrace
 
-	pending     [3]span          // since the last connection came
-	total       [3]time.Duration // None: never happened
-	gotConn     time.Duration
-	wrote       time.Duration
-	firstByte   time.Duration
-	conn        net.Conn
+	pending [3]span // since the last connection came
+	gotConn time.Duration
+	wrote   time.Duration
+	conn    net.Conn
+	result  Result
+
 	retransBase int64
-	conns       int
-	reused      bool
-	seen        bool // some hook was called: the base is one that traces
 	tcpInfo     bool
 	frozen      bool
 }
 
 // span is the union of intervals that may overlap.
 type span struct {
-	open  int
 	since time.Duration
 	total time.Duration
+	open  int32
 	any   bool
 }
 
@@ -71,11 +68,11 @@ func (s *span) settle(t time.Duration) {
 	}
 }
 
-// The three phases of a dial.
+// The phases of a dial, which index Result.Phases.
 const (
-	dns = iota
-	connect
-	tlsHandshake
+	DNS = iota
+	Connect
+	TLS
 )
 
 // Attach returns a context whose exchange is timed from start on. A trace that
@@ -83,8 +80,8 @@ const (
 // connection is read at the begin and the end.
 func (t *Trace) Attach(ctx context.Context, start time.Time, tcpInfo bool) context.Context {
 	t.start, t.tcpInfo = start, tcpInfo
-	t.gotConn, t.wrote, t.firstByte = None, None, None
-	t.total = [3]time.Duration{None, None, None}
+	t.gotConn, t.wrote = None, None
+	t.result = Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
 	t.hooks = httptrace.ClientTrace{
 		DNSStart:             t.dnsStart,
 		DNSDone:              t.dnsDone,
@@ -107,7 +104,6 @@ func (t *Trace) enter() (now time.Duration, ok bool) {
 		t.mu.Unlock()
 		return 0, false
 	}
-	t.seen = true
 	return now, true
 }
 
@@ -119,25 +115,25 @@ func (t *Trace) dial(mark func(*span, time.Duration), phase int) {
 	}
 }
 
-func (t *Trace) dnsStart(httptrace.DNSStartInfo) { t.dial((*span).begin, dns) }
-func (t *Trace) dnsDone(httptrace.DNSDoneInfo)   { t.dial((*span).end, dns) }
-func (t *Trace) connectStart(_, _ string)        { t.dial((*span).begin, connect) }
-func (t *Trace) tlsStart()                       { t.dial((*span).begin, tlsHandshake) }
+func (t *Trace) dnsStart(httptrace.DNSStartInfo) { t.dial((*span).begin, DNS) }
+func (t *Trace) dnsDone(httptrace.DNSDoneInfo)   { t.dial((*span).end, DNS) }
+func (t *Trace) connectStart(_, _ string)        { t.dial((*span).begin, Connect) }
+func (t *Trace) tlsStart()                       { t.dial((*span).begin, TLS) }
 
 func (t *Trace) connectDone(_, _ string, err error) {
 	if err == nil {
-		t.dial((*span).settle, connect)
+		t.dial((*span).settle, Connect)
 		return
 	}
-	t.dial((*span).end, connect)
+	t.dial((*span).end, Connect)
 }
 
 func (t *Trace) tlsDone(_ tls.ConnectionState, err error) {
 	if err == nil {
-		t.dial((*span).settle, tlsHandshake)
+		t.dial((*span).settle, TLS)
 		return
 	}
-	t.dial((*span).end, tlsHandshake)
+	t.dial((*span).end, TLS)
 }
 
 // commit adds what was dialled for this exchange to its phases.
@@ -145,7 +141,7 @@ func (t *Trace) commit(now time.Duration) {
 	for i := range t.pending {
 		p := &t.pending[i]
 		if p.settle(now); p.any {
-			t.total[i] = max(0, t.total[i]) + p.total
+			t.result.Phases[i] = max(0, t.result.Phases[i]) + p.total
 		}
 	}
 }
@@ -163,9 +159,10 @@ func (t *Trace) gotConnection(info httptrace.GotConnInfo) {
 		t.commit(now)
 	}
 	t.pending = [3]span{}
-	t.conns++
-	t.gotConn, t.wrote, t.firstByte = now, None, None
-	t.conn, t.reused = info.Conn, info.Reused
+	t.gotConn, t.wrote = now, None
+	t.conn = info.Conn
+	t.result.Conns++
+	t.result.Reused, t.result.FirstByte = info.Reused, None
 	t.retransBase = 0
 	if t.tcpInfo && info.Reused {
 		if i, ok := readTCPInfo(info.Conn); ok {
@@ -185,7 +182,7 @@ func (t *Trace) wroteRequest(info httptrace.WroteRequestInfo) {
 
 func (t *Trace) gotFirstByte() {
 	if now, ok := t.enter(); ok {
-		t.firstByte = now
+		t.result.FirstByte = now
 		t.mu.Unlock()
 	}
 }
@@ -194,52 +191,54 @@ func (t *Trace) gotFirstByte() {
 func (t *Trace) FirstByte() time.Duration {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.firstByte
+	return t.result.FirstByte
 }
 
 // Result is what a Trace found. Durations that do not exist are None.
 type Result struct {
-	DNS, Connect, TLS, Send, Wait time.Duration
-
-	FirstByte time.Duration
-	HasConn   bool
-	Reused    bool
-	Conns     int // connections used: more than one after redirects and transport retries
-	Remote    net.Addr
-	TCP       TCPInfo
-	HasTCP    bool
+	Phases     [3]time.Duration // DNS, Connect, TLS
+	Send, Wait time.Duration
+	FirstByte  time.Duration
+	Conns      int // connections used: more than one after redirects and transport retries
+	Remote     net.Addr
+	TCP        TCPInfo
+	HasTCP     bool
+	Reused     bool
 }
 
-// Freeze ends the trace and returns what it found. Hooks that come later are
-// ignored, and the connection is let go.
-func (t *Trace) Freeze() Result {
+// Result returns what is found, which does not change once the trace is frozen.
+func (t *Trace) Result() *Result { return &t.result }
+
+// Freeze ends the trace. Hooks that come later are ignored, and the connection
+// is let go.
+func (t *Trace) Freeze() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	first := !t.frozen
+	if t.frozen {
+		return
+	}
 	t.frozen = true
-	r := Result{DNS: None, Connect: None, TLS: None, Send: None, Wait: None,
-		FirstByte: t.firstByte, Conns: t.conns, HasConn: t.conns > 0, Reused: t.reused}
-	if t.conns == 0 && first {
+	r := &t.result
+	if r.Conns == 0 {
 		// No connection came: what was tried is told as far as it went.
 		t.commit(time.Since(t.start))
 	}
-	r.DNS, r.Connect, r.TLS = t.total[dns], t.total[connect], t.total[tlsHandshake]
 	if t.gotConn >= 0 && t.wrote >= 0 {
 		r.Send = t.wrote - t.gotConn
-		if t.firstByte >= t.wrote {
-			r.Wait = t.firstByte - t.wrote
+		if r.FirstByte >= t.wrote {
+			r.Wait = r.FirstByte - t.wrote
 		}
 	}
-	if t.conn != nil {
-		r.Remote = t.conn.RemoteAddr()
-		if t.tcpInfo {
-			if r.TCP, r.HasTCP = readTCPInfo(t.conn); r.HasTCP {
-				r.TCP.Retransmits = max(0, r.TCP.Retransmits-t.retransBase)
-			}
-		}
-		t.conn = nil
+	if t.conn == nil {
+		return
 	}
-	return r
+	r.Remote = t.conn.RemoteAddr()
+	if t.tcpInfo {
+		if r.TCP, r.HasTCP = readTCPInfo(t.conn); r.HasTCP {
+			r.TCP.Retransmits = max(0, r.TCP.Retransmits-t.retransBase)
+		}
+	}
+	t.conn = nil
 }
 
 // TCPInfo is the kernel's view of a connection.

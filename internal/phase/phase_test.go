@@ -39,7 +39,7 @@ func TestTrace(t *testing.T) {
 	wroteNot := func(h *httptrace.ClientTrace) { h.WroteRequest(httptrace.WroteRequestInfo{Err: errLost}) }
 	first := func(h *httptrace.ClientTrace) { h.GotFirstResponseByte() }
 
-	none := Result{DNS: None, Connect: None, TLS: None, Send: None, Wait: None, FirstByte: None}
+	none := Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
 	with := func(f func(*Result)) Result {
 		r := none
 		f(&r)
@@ -53,49 +53,49 @@ func TestTrace(t *testing.T) {
 		{"nothing", nil, none},
 		{"a fresh connection", []play{dnsStart, wait(3 * ms), dnsDone, connectStart, wait(4 * ms), connectDone, tlsStart, wait(5 * ms), tlsDone, got, wait(ms), wrote, wait(7 * ms), first},
 			with(func(r *Result) {
-				r.DNS, r.Connect, r.TLS, r.Send, r.Wait, r.FirstByte = 3*ms, 4*ms, 5*ms, ms, 7*ms, 20*ms
-				r.HasConn, r.Conns = true, 1
+				r.Phases[DNS], r.Phases[Connect], r.Phases[TLS], r.Send, r.Wait, r.FirstByte = 3*ms, 4*ms, 5*ms, ms, 7*ms, 20*ms
+				r.Conns = 1
 			})},
 		{"a reused connection, while a dial goes on", []play{dnsStart, wait(3 * ms), dnsDone, connectStart, wait(ms), gotReused, wrote, wait(ms), connectDone, tlsStart, first, tlsDone},
 			with(func(r *Result) {
 				r.Send, r.Wait, r.FirstByte = 0, ms, 5*ms
-				r.HasConn, r.Reused, r.Conns = true, true, 1
+				r.Reused, r.Conns = true, 1
 			})},
 		{"two addresses at once: the union, up to the winner", []play{connectStart, wait(300 * ms), connectStart, wait(10 * ms), connectDone, wait(2 * ms), connectLost, got, wrote, first},
 			with(func(r *Result) {
-				r.Connect, r.Send, r.Wait, r.FirstByte = 310*ms, 0, 0, 312*ms
-				r.HasConn, r.Conns = true, 1
+				r.Phases[Connect], r.Send, r.Wait, r.FirstByte = 310*ms, 0, 0, 312*ms
+				r.Conns = 1
 			})},
 		{"one address after another: the gap between is none", []play{connectStart, wait(30 * ms), connectLost, wait(5 * ms), connectStart, wait(10 * ms), connectDone, got, wrote, first},
 			with(func(r *Result) {
-				r.Connect, r.Send, r.Wait, r.FirstByte = 40*ms, 0, 0, 45*ms
-				r.HasConn, r.Conns = true, 1
+				r.Phases[Connect], r.Send, r.Wait, r.FirstByte = 40*ms, 0, 0, 45*ms
+				r.Conns = 1
 			})},
 		{"a loser that never ends", []play{connectStart, connectStart, wait(10 * ms), connectDone, tlsStart, wait(20 * ms), tlsDone, got, wrote, first, wait(ms), connectLost},
 			with(func(r *Result) {
-				r.Connect, r.TLS, r.Send, r.Wait, r.FirstByte = 10*ms, 20*ms, 0, 0, 30*ms
-				r.HasConn, r.Conns = true, 1
+				r.Phases[Connect], r.Phases[TLS], r.Send, r.Wait, r.FirstByte = 10*ms, 20*ms, 0, 0, 30*ms
+				r.Conns = 1
 			})},
 		{"no connection: what was tried counts", []play{dnsStart, wait(3 * ms), dnsDone, connectStart, wait(4 * ms), connectLost, connectStart, wait(5 * ms)},
-			with(func(r *Result) { r.DNS, r.Connect = 3*ms, 9*ms })},
+			with(func(r *Result) { r.Phases[DNS], r.Phases[Connect] = 3*ms, 9*ms })},
 		{"a handshake that failed", []play{connectStart, connectDone, tlsStart, wait(5 * ms), tlsLost},
-			with(func(r *Result) { r.Connect, r.TLS = 0, 5*ms })},
+			with(func(r *Result) { r.Phases[Connect], r.Phases[TLS] = 0, 5*ms })},
 		{"the answer came before the request was written", []play{gotReused, wait(2 * ms), first, wait(ms), wrote},
 			with(func(r *Result) {
 				r.Send, r.FirstByte = 3*ms, 2*ms
-				r.HasConn, r.Reused, r.Conns = true, true, 1
+				r.Reused, r.Conns = true, 1
 			})},
 		{"the request was not written", []play{gotReused, wroteNot, wait(ms), first},
-			with(func(r *Result) { r.FirstByte, r.HasConn, r.Reused, r.Conns = ms, true, true, 1 })},
+			with(func(r *Result) { r.FirstByte, r.Reused, r.Conns = ms, true, 1 })},
 		{"a redirect to another host", []play{connectStart, wait(4 * ms), connectDone, got, wrote, wait(ms), first, dnsStart, wait(2 * ms), dnsDone, connectStart, wait(5 * ms), connectDone, got, wait(ms), wrote, wait(3 * ms), first},
 			with(func(r *Result) {
-				r.DNS, r.Connect, r.Send, r.Wait, r.FirstByte = 2*ms, 9*ms, ms, 3*ms, 16*ms
-				r.HasConn, r.Conns = true, 2
+				r.Phases[DNS], r.Phases[Connect], r.Send, r.Wait, r.FirstByte = 2*ms, 9*ms, ms, 3*ms, 16*ms
+				r.Conns = 2
 			})},
 		{"a stale connection, then a fresh one", []play{gotReused, wroteNot, connectStart, wait(4 * ms), connectDone, got, wrote, wait(ms), first},
 			with(func(r *Result) {
-				r.Connect, r.Send, r.Wait, r.FirstByte = 4*ms, 0, ms, 5*ms
-				r.HasConn, r.Conns = true, 2
+				r.Phases[Connect], r.Send, r.Wait, r.FirstByte = 4*ms, 0, ms, 5*ms
+				r.Conns = 2
 			})},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -106,7 +106,8 @@ func TestTrace(t *testing.T) {
 				for _, p := range tc.play {
 					p(hooks)
 				}
-				got := tr.Freeze()
+				tr.Freeze()
+				got := *tr.Result()
 				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
@@ -114,8 +115,9 @@ func TestTrace(t *testing.T) {
 				for _, p := range tc.play {
 					p(hooks)
 				}
-				if again := tr.Freeze(); again.FirstByte != got.FirstByte || again.Conns != got.Conns || again.Connect != got.Connect {
-					t.Errorf("late hooks changed it: %+v", again)
+				tr.Freeze()
+				if diff := cmp.Diff(got, *tr.Result()); diff != "" {
+					t.Errorf("late hooks changed it: %s", diff)
 				}
 			})
 		})
@@ -150,8 +152,8 @@ func TestConcurrentHooks(t *testing.T) {
 	}
 	wg.Go(func() { tr.Freeze() })
 	wg.Wait()
-	r := tr.Freeze()
-	for name, d := range map[string]time.Duration{"dns": r.DNS, "connect": r.Connect, "tls": r.TLS, "send": r.Send, "wait": r.Wait} {
+	r := tr.Result()
+	for name, d := range map[string]time.Duration{"dns": r.Phases[DNS], "connect": r.Phases[Connect], "tls": r.Phases[TLS], "send": r.Send, "wait": r.Wait} {
 		if d < None {
 			t.Errorf("%s is %v", name, d)
 		}

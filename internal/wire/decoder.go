@@ -38,7 +38,8 @@ type Decoder struct {
 // Init makes d ready for a response of the API whose facts go to f. A stream's
 // events are told apart by Begin and End; a plain body is one document.
 func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
-	*d = Decoder{api: api, stream: stream, facts: f}
+	d.reset()
+	d.api, d.stream, d.facts = api, stream, f
 	if capture {
 		d.kept = new(captured)
 		if f.Captured == nil {
@@ -47,6 +48,19 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 	}
 	d.memo.off = !stream || capture
 	d.Begin()
+}
+
+// reset makes d as new, but for the room that it has for tokens and a pattern.
+func (d *Decoder) reset() {
+	tok, pattern := d.m.tok[:0], d.memo.pattern[:0]
+	*d = Decoder{}
+	d.m.tok, d.memo.pattern = tok, pattern
+}
+
+// Release lets go of what d was reading, before it is kept for another use.
+func (d *Decoder) Release() {
+	d.facts, d.req, d.kept, d.tools = nil, nil, nil, nil
+	d.tool, d.err = toolScratch{}, Error{}
 }
 
 // Begin starts a document: an event's data, or a plain body.

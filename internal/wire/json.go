@@ -173,14 +173,16 @@ func (d *Decoder) members(b []byte, i int) int {
 			}
 			continue
 		}
-		end := i + 1
-		for end < len(b) && b[end] != '"' && b[end] != '\\' {
-			end++
-		}
-		if end+1 >= len(b) || b[end] == '\\' || b[end+1] != ':' {
+		end := i + 1 + bytes.IndexByte(b[i+1:], '"')
+		if end <= i || end+1 >= len(b) || b[end+1] != ':' || b[end-1] == '\\' {
 			return d.key(b, i+1)
 		}
-		m.slot = d.child(m.top().slot, b[i+1:end])
+		k := b[i+1 : end]
+		s := d.child(m.top().slot, k)
+		if (s == none || s == gValue) && !plain(k) {
+			return d.key(b, i+1) // it may be a known one, written with escapes
+		}
+		m.slot = s
 		i = end + 2
 		if i < len(b) && b[i] == ' ' {
 			i++

@@ -21,7 +21,7 @@ type Limits struct {
 func (f *Facts) ReadHeader(h http.Header) {
 	var r limitReader
 	for name, values := range h {
-		if len(values) == 0 {
+		if len(values) == 0 || !strings.Contains("XROS", name[:min(1, len(name))]) {
 			continue
 		}
 		switch v := values[0]; {

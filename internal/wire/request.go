@@ -24,7 +24,8 @@ type Number struct {
 
 // InitRequest makes d ready for a request body whose facts go to q.
 func (d *Decoder) InitRequest(q *Request) {
-	*d = Decoder{req: q}
+	d.reset()
+	d.req = q
 	d.memo.off = true
 	d.Begin()
 }
