@@ -45,10 +45,7 @@ func (c *Client) Call(ctx context.Context, q Request) (r Result) {
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	// Response, Stream and APIError have the record, too. A tracker has it also
-	// when no answer came, so it serves for every call. told has room for a call
-	// and the ten redirects that net/http follows.
-	told := make(chan struct{}, 16)
-	ctx = tacho.ContextWithObserver(ctx, func(*tacho.Call) { told <- struct{}{} })
+	// when no answer came, so it serves for every call.
 	ctx, tracker := tacho.Track(ctx)
 
 	if q.Plain {
@@ -60,14 +57,9 @@ func (c *Client) Call(ctx context.Context, q Request) (r Result) {
 
 	wait, stop := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer stop()
-	// The tail of a stream is drained in the background; a call made before that
-	// would dial anew.
+	// The tail of a stream is drained in the background, and a call made before
+	// that would dial anew. A call that its context ended may be told there, too.
 	_ = c.client.Transport().Wait(wait)
-	// A call that its context ended is told on a goroutine of its own.
-	select {
-	case <-told:
-	case <-wait.Done():
-	}
 	r.Call, _ = tracker.Call()
 	if r.Call == nil && r.Err == nil {
 		r.Err = errors.New("the call was not measured")
