@@ -155,7 +155,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	switch {
 	case c.status >= 400:
 		x.decide(false)
-	case resp.Header.Get("Content-Encoding") != "":
+	case first(resp.Header["Content-Encoding"]) != "":
 		x.mode = bodyOpaque
 		c.stream = likely
 	default:
@@ -190,8 +190,17 @@ func (x *exchange) readHeader(h http.Header) {
 
 func isEventStream(h http.Header) bool {
 	const mime = "text/event-stream"
-	t := h.Get("Content-Type")
+	t := first(h["Content-Type"])
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+}
+
+// first is the first value of a header that is looked up under its canonical
+// name, which saves making that name.
+func first(values []string) string {
+	if len(values) == 0 {
+		return ""
+	}
+	return values[0]
 }
 
 // equalFold compares with a lower-case ASCII word.

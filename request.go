@@ -28,7 +28,7 @@ type requestScanner struct {
 // isForm reports whether a request is a multipart form, as audio and images are sent.
 func isForm(req *http.Request) bool {
 	const mime = "multipart/form-data"
-	t := req.Header.Get("Content-Type")
+	t := first(req.Header["Content-Type"])
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
 }
 

@@ -39,8 +39,8 @@ func (f *Facts) ReadHeader(h http.Header) {
 			f.headerTiming(strings.ToLower(name), v)
 		}
 	}
-	if ms := h.Get("Retry-After-Ms"); ms != "" && !r.RetryAfter.OK {
-		if n, ok := number([]byte(ms)); ok && n >= 0 {
+	if ms := h["Retry-After-Ms"]; len(ms) > 0 && !r.RetryAfter.OK {
+		if n, ok := number([]byte(ms[0])); ok && n >= 0 {
 			r.RetryAfter = Number{n / 1000, true}
 		}
 	}
