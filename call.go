@@ -34,7 +34,7 @@ type Call struct {
 	failure Failure
 	failed  bool
 
-	phases   *phase.Result
+	phases   phase.Result
 	ttfb     time.Duration
 	ttfc     time.Duration
 	ttft     time.Duration
@@ -231,7 +231,7 @@ type Conn struct {
 // Conn returns the connection, absent when the base transport does not tell of
 // it or none was had.
 func (c *Call) Conn() (Conn, bool) {
-	p := c.phases
+	p := &c.phases
 	if p.Conns == 0 {
 		return Conn{}, false
 	}
@@ -283,7 +283,7 @@ func (c *Call) Events() (all, output int) { return c.events, c.outputEvents }
 func (c *Call) FinishReasons() []string {
 	out := make([]string, len(c.facts.Finish))
 	for i, f := range c.facts.Finish {
-		out[i] = f.Reason
+		out[i] = bounded(f.Reason)
 	}
 	return out
 }

@@ -75,12 +75,13 @@ func parseBase(base string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimSpace(base))
 	switch {
 	case err != nil:
-		// The parser's error quotes the URL, which may hold credentials.
-		return nil, errors.New("tacho: the base URL cannot be read: give one like https://api.openai.com/v1")
-	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return nil, fmt.Errorf("tacho: base URL %q: give one like https://api.openai.com/v1", u.Redacted())
+		return nil, badBase("cannot be read")
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, badBase("does not begin with http:// or https://")
+	case u.Host == "":
+		return nil, badBase("names no host")
 	case u.Fragment != "":
-		return nil, fmt.Errorf("tacho: base URL %q has a fragment: leave out the part behind #", u.Redacted())
+		return nil, badBase("has a part behind #")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = strings.TrimRight(u.RawPath, "/")
@@ -90,7 +91,14 @@ func parseBase(base string) (*url.URL, error) {
 	return u, nil
 }
 
+// badBase does not quote the URL: it may hold credentials, also where a URL has
+// none, as when key and URL are in each other's place.
+func badBase(what string) error {
+	return errors.New("tacho: the base URL " + what + ": give one like https://api.openai.com/v1")
+}
+
 func isAzure(host string) bool {
+	host = strings.ToLower(host)
 	for _, s := range [...]string{".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com"} {
 		if strings.HasSuffix(host, s) {
 			return true
@@ -193,6 +201,9 @@ func (c *Client) post(ctx context.Context, path string, body any, stream bool) (
 	if err != nil {
 		return nil, "", err
 	}
+	if strings.ContainsAny(path, "?#") {
+		return nil, "", errors.New("tacho: the path has a ? or # in it: a query belongs to the base URL")
+	}
 	u := *c.base
 	u.Path += "/" + strings.TrimLeft(path, "/")
 	u.RawPath = ""
@@ -215,7 +226,7 @@ func (c *Client) post(ctx context.Context, path string, body any, stream bool) (
 		req.Header.Set(h[0], h[1])
 	}
 	target := shown(&u)
-	hc := http.Client{Transport: c.transport}
+	hc := http.Client{Transport: c.transport, CheckRedirect: c.checkRedirect}
 	resp, err := hc.Do(req)
 	if err != nil {
 		var ue *url.Error
@@ -225,6 +236,22 @@ func (c *Client) post(ctx context.Context, path string, body any, stream bool) (
 		return nil, target, fmt.Errorf("tacho: POST %s: %w", target, err)
 	}
 	return resp, target, nil
+}
+
+// checkRedirect follows as net/http does, but takes no key and no header of
+// the caller's to another host: net/http itself knows only some as secret.
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+	if len(via) >= 10 {
+		return errors.New("stopped after 10 redirects")
+	}
+	if !strings.EqualFold(req.URL.Host, via[0].URL.Host) {
+		req.Header.Del("Api-Key")
+		req.Header.Del("Authorization")
+		for _, h := range c.headers {
+			req.Header.Del(h[0])
+		}
+	}
+	return nil
 }
 
 // shown is a URL without what may be secret in it.
@@ -248,18 +275,17 @@ func marshalBody(body any, stream bool) ([]byte, error) {
 			return nil, fmt.Errorf("tacho: the request body cannot be written as JSON: %w", err)
 		}
 	}
-	var top struct {
-		Stream *bool `json:"stream"`
+	var top map[string]json.RawMessage // a struct would match keys in any case
+	if err := json.Unmarshal(b, &top); err != nil || top == nil {
+		return nil, errors.New("tacho: the request body is no JSON object")
 	}
-	if err := json.Unmarshal(b, &top); err != nil {
-		return nil, fmt.Errorf("tacho: the request body is no JSON object: %w", err)
-	}
-	switch {
-	case stream && top.Stream == nil:
+	said, given := top["stream"]
+	switch on := string(said) == "true"; {
+	case stream && !given:
 		return addStream(b), nil
-	case stream && !*top.Stream:
-		return nil, errors.New(`tacho: the request body says "stream": false: use Do, or leave it out`)
-	case !stream && top.Stream != nil && *top.Stream:
+	case stream && !on:
+		return nil, fmt.Errorf(`tacho: the request body says "stream": %s: use Do, or leave it out`, said)
+	case !stream && on:
 		return nil, errors.New(`tacho: the request body says "stream": true: use Stream, or leave it out`)
 	}
 	return b, nil

@@ -89,11 +89,14 @@ func TestNewClientRefuses(t *testing.T) {
 		base, key, want string
 		opts            []tacho.ClientOption
 	}{
-		{"", "k", `tacho: base URL "": give one like https://api.openai.com/v1`, nil},
-		{"api.openai.com/v1", "k", `tacho: base URL "api.openai.com/v1": give one like https://api.openai.com/v1`, nil},
-		{"ftp://h/v1", "k", `tacho: base URL "ftp://h/v1": give one like https://api.openai.com/v1`, nil},
-		{"https://user:secret@", "k", `tacho: base URL "https://user:xxxxx@": give one like https://api.openai.com/v1`, nil},
-		{"https://h/v1#x", "k", `tacho: base URL "https://h/v1#x" has a fragment: leave out the part behind #`, nil},
+		{"", "k", "tacho: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1", nil},
+		{"api.openai.com/v1?api-key=SECRET", "k", "tacho: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1", nil},
+		{"sk-SECRET", "https://api.openai.com/v1", "tacho: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1", nil},
+		{"user:SECRET@h/v1", "k", "tacho: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1", nil},
+		{"ftp://SECRET@h/v1", "k", "tacho: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1", nil},
+		{"https://user:SECRET@", "k", "tacho: the base URL names no host: give one like https://api.openai.com/v1", nil},
+		{"https:///v1?key=SECRET", "k", "tacho: the base URL names no host: give one like https://api.openai.com/v1", nil},
+		{"https://h/v1?key=SECRET#x", "k", "tacho: the base URL has a part behind #: give one like https://api.openai.com/v1", nil},
 		{"https://user:sec ret@h\x01", "k", "tacho: the base URL cannot be read: give one like https://api.openai.com/v1", nil},
 		{"https://h/v1", "k\n", "tacho: the API key has white space or a control character in it: check how it was copied", nil},
 		{"https://h/v1", "k", "tacho: WithConcurrency(0): the number of calls in flight must be 1 or more", []tacho.ClientOption{tacho.WithConcurrency(0)}},
@@ -188,13 +191,25 @@ func TestClientBodies(t *testing.T) {
 			t.Errorf("sent %s, want %s", got, tc.want)
 		}
 	}
-	for body, want := range map[string]string{
-		`{"stream":false}`: `tacho: the request body says "stream": false: use Do, or leave it out`,
-		`[]`:               "tacho: the request body is no JSON object: json: cannot unmarshal array into Go value of type struct { Stream *bool \"json:\\\"stream\\\"\" }",
+	for _, tc := range []struct {
+		body any
+		want string
+	}{
+		{`{"stream":false}`, `tacho: the request body says "stream": false: use Do, or leave it out`},
+		{`{"stream":null}`, `tacho: the request body says "stream": null: use Do, or leave it out`},
+		{`[]`, "tacho: the request body is no JSON object"},
+		{`null`, "tacho: the request body is no JSON object"},
+		{nil, "tacho: the request body is no JSON object"},
+		{(*int)(nil), "tacho: the request body is no JSON object"},
+		{`{"a"`, "tacho: the request body is no JSON object"},
+		{func() {}, "tacho: the request body cannot be written as JSON: json: unsupported type: func()"},
 	} {
-		if _, err := c.Stream(t.Context(), "chat/completions", body); err == nil || err.Error() != want {
-			t.Errorf("%s: error %v, want %s", body, err, want)
+		if _, err := c.Stream(t.Context(), "chat/completions", tc.body); err == nil || err.Error() != tc.want {
+			t.Errorf("%v: error %v, want %s", tc.body, err, tc.want)
 		}
+	}
+	if _, err := c.Do(t.Context(), "chat/completions?api-key=SECRET", chatPlain); err == nil || err.Error() != "tacho: the path has a ? or # in it: a query belongs to the base URL" {
+		t.Errorf("error %v", err)
 	}
 	if _, err := c.Do(t.Context(), "chat/completions", `{"stream":true}`); err == nil || !strings.Contains(err.Error(), "use Stream") {
 		t.Errorf("error %v", err)
@@ -294,6 +309,32 @@ func TestClientHidesItsKey(t *testing.T) {
 		_, err := c.Do(t.Context(), "chat/completions", `{"model":"m"}`)
 		if err == nil || strings.Contains(err.Error(), key[:12]) {
 			t.Errorf("%s: error %v", body, err)
+		}
+	}
+}
+
+// TestClientRedirects follows a redirect to another host without the key and
+// the caller's headers, and one to the same host with them.
+func TestClientRedirects(t *testing.T) {
+	t.Parallel()
+	for _, host := range []string{"name.openai.azure.com", "other.invalid"} {
+		var got http.Header
+		base := roundTripper(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path != "/final/chat/completions" {
+				resp := answer("")
+				resp.StatusCode = http.StatusTemporaryRedirect
+				resp.Header.Set("Location", "http://"+host+"/final/chat/completions")
+				return resp, nil
+			}
+			got = r.Header
+			return answer(`{}`), nil
+		})
+		c := newClient(t, "http://Name.OpenAI.Azure.com/v1", "KEY", tacho.WithBase(base), tacho.WithHeader("X-Secret", "s"))
+		if _, err := c.Do(t.Context(), "chat/completions", chatPlain); err != nil {
+			t.Fatal(err)
+		}
+		if same := strings.HasPrefix(host, "name"); (got.Get("Api-Key") == "KEY") != same || (got.Get("X-Secret") == "s") != same || got.Get("Authorization") != "" {
+			t.Errorf("to %s went %v", host, got)
 		}
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // settle gives the outcome of a stream that came to its end.
 func (x *exchange) settle() {
-	c := &x.call
+	c := x.call
 	c.outcome = Complete
 	if x.failed {
 		c.outcome = StreamError
@@ -30,7 +30,7 @@ func (x *exchange) serverFailure(mid bool) {
 
 // endBody ends the body with io.EOF or a read error. The lock is held.
 func (x *exchange) endBody(at time.Duration, err error) {
-	c := &x.call
+	c := x.call
 	if err == io.EOF {
 		c.eof = true
 		switch x.mode {
@@ -48,7 +48,13 @@ func (x *exchange) endBody(at time.Duration, err error) {
 	x.freeze(at)
 	if err != io.EOF {
 		c.outcome, c.failure, c.failed = x.fault(err, Cut)
-		if x.failed && c.outcome == Cut {
+		switch {
+		case c.outcome != Cut:
+		case c.status >= 400:
+			c.outcome = Failed
+			x.flush(at)
+			x.serverFailure(false)
+		case x.failed:
 			x.settle() // the error came first, and says more than the cut
 		}
 		return
@@ -95,11 +101,9 @@ func (x *exchange) closeBody() error {
 		return nil // it was passed on before
 	}
 	x.closed = true
-	c := &x.call
+	c := x.call
 	if !x.told && !x.frozen {
-		at := x.since()
-		c.consumer += at - x.returned
-		x.closeEarly(at)
+		x.closeEarly(x.since())
 	}
 	tell := x.claim()
 	drain := c.stream && !c.eof && (c.done || c.terminal) && strings.HasPrefix(c.proto, "HTTP/1") && !x.config.noDrain
@@ -108,7 +112,7 @@ func (x *exchange) closeBody() error {
 		// Close set their marks first and look at the other's then, so that one
 		// of them sees the other.
 		x.draining.Store(true)
-		if drain = !x.reading.Load() && x.ctx.detach(); !drain {
+		if drain = x.reading.Load() == 0 && x.ctx.detach(); !drain {
 			x.draining.Store(false)
 		}
 	}
@@ -132,9 +136,15 @@ func (x *exchange) closeBody() error {
 // read. A plain document that was read to its last byte is whole, though
 // nobody asked for the EOF behind it.
 func (x *exchange) closeEarly(at time.Duration) {
-	c := &x.call
-	x.freeze(at)
+	c := x.call
 	whole := x.length >= 0 && x.read >= x.length || x.mode == bodyPlain && x.dec.Whole()
+	if whole && c.status < 400 && x.mode != bodyStream && x.mode != bodyUnknown {
+		x.endBody(x.last, io.EOF)
+		c.eof = false
+		return
+	}
+	x.wait(at)
+	x.freeze(at)
 	switch {
 	case c.status >= 400:
 		x.flush(at)
@@ -142,10 +152,6 @@ func (x *exchange) closeEarly(at time.Duration) {
 		x.serverFailure(false)
 	case x.failed:
 		x.settle()
-	case whole && x.mode != bodyStream && x.mode != bodyUnknown:
-		x.frozen = false
-		x.endBody(x.last, io.EOF)
-		c.eof = false
 	case x.ctx.parent.Err() != nil:
 		// The context's end came first, and its goroutine has not yet.
 		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)

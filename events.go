@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"iter"
@@ -35,22 +36,43 @@ type mark struct {
 	channels wire.Channel
 }
 
+// markList is what the tap tells an iterator. The tap adds to it within the
+// iterator's own Reads, so that no more is in it than a Read brings.
+type markList struct{ list []mark }
+
+func (l *markList) next() (m mark, ok bool) {
+	if l == nil || len(l.list) == 0 {
+		return mark{}, false
+	}
+	m = l.list[0]
+	l.list = l.list[1:]
+	return m, true
+}
+
+// mark says where each event is to be noted; nil: nowhere.
+func (x *exchange) mark(l *markList) {
+	x.mu.Lock()
+	x.marks = l
+	x.mu.Unlock()
+}
+
 // maxEvent bounds an event that Events holds.
 const maxEvent = 32 << 20
 
 var errLongEvent = errors.New("tacho: an event is longer than 32 MiB")
 
 // Events yields the server-sent events of a response, for callers without an
-// SDK, with the times that a Transport below took, if one is. It reads the body
-// to its end, or until the loop is left, and does not close it. The last pair
+// SDK, with the times that a Transport below took, if one is and no
+// http.Client with a Timeout stands between, which hides the body. It reads the
+// body to its end, or until the loop is left, and does not close it. The last pair
 // has the error of a read that failed, if one did.
 func Events(resp *http.Response) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		r := eventReader{body: resp.Body}
 		if b, ok := resp.Body.(*streamBody); ok {
-			b.x.mu.Lock()
-			b.x.marks = &r.marks
-			b.x.mu.Unlock()
+			r.marks = new(markList)
+			b.x.mark(r.marks)
+			defer b.x.mark(nil)
 		}
 		r.run(yield)
 	}
@@ -60,7 +82,7 @@ type eventReader struct {
 	body  io.Reader
 	scan  sse.Scanner
 	data  []byte
-	marks []mark
+	marks *markList // nil: no tap
 }
 
 func (r *eventReader) run(yield func(Event, error) bool) {
@@ -100,12 +122,10 @@ func (r *eventReader) run(yield func(Event, error) bool) {
 
 // event takes the event that is complete, with what the tap found of it.
 func (r *eventReader) event() Event {
-	ev := Event{Name: string(r.scan.Name()), Data: r.data, Done: string(r.data) == "[DONE]"}
+	ev := Event{Name: string(r.scan.Name()), Data: r.data, Done: wire.IsDone(bytes.TrimLeft(r.data, " \t\r\n"))}
 	r.scan.ResetName()
 	r.data = r.data[:0]
-	if len(r.marks) > 0 {
-		m := r.marks[0]
-		r.marks = r.marks[1:]
+	if m, ok := r.marks.next(); ok {
 		ev.Timed, ev.At, ev.Channel = true, m.at, m.channels.String()
 	}
 	return ev

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,11 +20,12 @@ import (
 )
 
 // exchange is the state of one call under way: what hangs on its request, and
-// the tap in its response body. One allocation holds all of it, the record
-// included. Nothing here may reach the body that the application holds, or a
-// dropped body would never be found.
+// the tap in its response body. The record is apart from it: who keeps a record
+// must not keep a request, its body and its context with it. And nothing here
+// may reach the body that the application holds, or a dropped body would never
+// be found.
 type exchange struct {
-	call      Call
+	call      *Call
 	transport *Transport
 	config    *config
 	ctx       callContext
@@ -50,17 +52,18 @@ type exchange struct {
 	failed bool // a server error was seen inside the stream
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
-	reading  atomic.Bool // a Read is under way
-	late     bool        // what was read may have come earlier
-	length   int64
-	read     int64
+	// reading is when the Read under way began, plus 1; 0: none is.
+	reading atomic.Int64
+	late    bool // what was read may have come earlier
+	length  int64
+	read    int64
 
 	returned      time.Duration // when the last Read returned, at first RoundTrip
 	last          time.Duration // when the last byte came
 	networkAtLast time.Duration // of the last output event
 	gapSeries     *Histogram
 	plain         plainBody
-	marks         *[]mark // where Events wants to know of each event
+	marks         *markList // where Events wants to know of each event; never part of a body
 }
 
 // bodyMode says what the body is taken for.
@@ -79,7 +82,7 @@ func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
 // own. The caller's is not changed.
 func (x *exchange) request(req *http.Request) *http.Request {
 	known := x.readRequest(req)
-	c := &x.call
+	c := x.call
 	if c.req.Model.Empty() {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
@@ -105,7 +108,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 func (x *exchange) response(req, r *http.Request, resp *http.Response, err error) (*http.Response, error) {
 	now := x.since()
 	x.mu.Lock()
-	c := &x.call
+	c := x.call
 	if x.watched != nil {
 		model := c.req.Model
 		if c.req = x.watched.finish(); c.req.Model.Empty() {
@@ -155,14 +158,14 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	switch {
 	case c.status >= 400:
 		x.decide(false)
-	case first(resp.Header["Content-Encoding"]) != "":
+	case compressed(resp.Header):
 		x.mode = bodyOpaque
 		c.stream = likely
 	default:
 		c.stream = x.typed // until the first bytes say
 	}
 	x.mu.Unlock()
-	if !likely && c.status < 400 {
+	if !likely && c.status < 400 && x.stop == nil {
 		x.plain.x = x
 		resp.Body = &x.plain
 		return resp, nil
@@ -194,6 +197,12 @@ func isEventStream(h http.Header) bool {
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
 }
 
+// compressed reports whether the caller asked for a body that is encoded.
+func compressed(h http.Header) bool {
+	e := first(h["Content-Encoding"])
+	return e != "" && !strings.EqualFold(e, "identity")
+}
+
 // first is the first value of a header that is looked up under its canonical
 // name, which saves making that name.
 func first(values []string) string {
@@ -221,6 +230,8 @@ func equalFold(s, lower string) bool {
 func (x *exchange) release() {
 	if x.stop != nil {
 		x.stop()
+		// Nothing will close Done any more, so Err must not tell of an end.
+		x.ctx.state.CompareAndSwap(attached, detached)
 	}
 }
 
@@ -242,13 +253,15 @@ func (x *exchange) contextDone() {
 		return // RoundTrip tells
 	}
 	if !x.frozen {
-		x.freeze(x.since())
-		c := &x.call
+		now := x.since()
+		x.wait(now)
+		x.freeze(now)
+		c := x.call
 		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
 	}
 	// A Read that is under way gets the context's error any moment now, and
 	// tells before it returns.
-	tell := !x.reading.Load() && x.claim()
+	tell := x.reading.Load() == 0 && x.claim()
 	if tell {
 		x.transport.pending.add()
 	}
@@ -266,7 +279,7 @@ func dropped(x *exchange) {
 		rc := x.rc
 		if !x.frozen {
 			x.freeze(x.last)
-			c := &x.call
+			c := x.call
 			if c.outcome = Dropped; c.status >= 400 {
 				c.outcome = Failed
 			}
@@ -281,6 +294,17 @@ func dropped(x *exchange) {
 			rc.Close() // nobody else can any more, and the connection waits for it
 		}
 	}()
+}
+
+// wait books the time since the last Read returned: to the network what has
+// passed of a Read under way, the rest to the application.
+func (x *exchange) wait(now time.Duration) {
+	away := now
+	if began := x.reading.Load(); began > 0 {
+		away = time.Duration(began - 1)
+		x.call.network += now - away
+	}
+	x.call.consumer += max(0, away-x.returned)
 }
 
 // freeze fixes the duration: what comes later changes neither it nor the outcome.

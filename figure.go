@@ -136,7 +136,7 @@ func (c *Call) StreamedTokens() (int64, bool) {
 	if !c.stream || !u.Output.OK {
 		return 0, false
 	}
-	out, reasoning := u.Output.N, u.Reasoning.N
+	out, reasoning := u.Output.N, max(0, u.Reasoning.N)
 	apart := reasoning > out
 	switch {
 	case c.facts.Summaries && !c.facts.RawReasoning:

@@ -45,9 +45,16 @@ func (b *pieceBody) Read(p []byte) (int, error) {
 
 func (b *pieceBody) Close() error { return nil }
 
+// tapped is what came through a transport.
+type tapped struct {
+	bytes  []byte
+	record map[string]any // less its times
+	calls  []wire.Call
+}
+
 // tap reads a body through a transport and returns the bytes, the error and the
 // record less its times.
-func tap(t *testing.T, path, contentType string, status int, body *pieceBody, request string) ([]byte, error, map[string]any, []wire.Call) {
+func tap(t *testing.T, path, contentType string, status int, body *pieceBody, request string) (tapped, error) {
 	t.Helper()
 	rt := quiet(roundTripper(func(*http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: status, Proto: "HTTP/1.1", Header: http.Header{"Content-Type": {contentType}}, ContentLength: -1, Body: body}, nil
@@ -68,7 +75,7 @@ func tap(t *testing.T, path, contentType string, status int, body *pieceBody, re
 	}
 	text, reasoning, calls := tacho.Captured(c)
 	rec["text"], rec["reasoning"] = text, reasoning
-	return got, err, rec, calls
+	return tapped{got, rec, calls}, err
 }
 
 // FuzzTap: whatever a server sends, and in whatever pieces it comes, the
@@ -103,18 +110,18 @@ func FuzzTap(f *testing.F) {
 		if bits&16 != 0 {
 			fail = errBroken
 		}
-		whole, wholeErr, want, wantCalls := tap(t, path, contentType, status, &pieceBody{rest: src, err: fail}, request)
-		got, err, have, calls := tap(t, path, contentType, status, &pieceBody{rest: src, sizes: sizes, err: fail, join: bits&32 != 0}, request)
-		if !bytes.Equal(whole, src) || !bytes.Equal(got, src) {
+		whole, wholeErr := tap(t, path, contentType, status, &pieceBody{rest: src, err: fail}, request)
+		got, err := tap(t, path, contentType, status, &pieceBody{rest: src, sizes: sizes, err: fail, join: bits&32 != 0}, request)
+		if !bytes.Equal(whole.bytes, src) || !bytes.Equal(got.bytes, src) {
 			t.Fatal("the application read other bytes than were sent")
 		}
 		if fail == io.EOF && (err != nil || wholeErr != nil) || fail != io.EOF && (err != errBroken || wholeErr != errBroken) {
 			t.Fatalf("the application got %v and %v", wholeErr, err)
 		}
-		if diff := cmp.Diff(want, have); diff != "" {
+		if diff := cmp.Diff(whole.record, got.record); diff != "" {
 			t.Fatalf("(-whole +pieces)\n%s", diff)
 		}
-		if diff := cmp.Diff(wantCalls, calls); diff != "" {
+		if diff := cmp.Diff(whole.calls, got.calls); diff != "" {
 			t.Fatalf("(-whole +pieces)\n%s", diff)
 		}
 	})

@@ -158,7 +158,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	for _, f := range c.facts.Finish {
 		var reason *string
 		if f.Reason != "" {
-			reason = &f.Reason
+			reason = ptr(bounded(f.Reason))
 		}
 		r.Finish = append(r.Finish, reason)
 	}
@@ -170,7 +170,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		if r.ServerTiming == nil {
 			r.ServerTiming = make(map[string]float64)
 		}
-		r.ServerTiming[t.Name] = t.Value
+		r.ServerTiming[bounded(t.Name)] = t.Value
 	}
 	for _, l := range c.labels {
 		if r.Labels == nil {

@@ -9,7 +9,9 @@ import "sync/atomic"
 // use. Give it to a Transport with WithRecorder, or add calls with Observe.
 //
 // Latencies are those of complete calls. TTFC, TTFT, TTFO and gaps are taken
-// from calls closed early, cut or cancelled as well, if they came that far. A
+// from calls closed early, cut or cancelled as well, if they came that far; gaps
+// are recorded as they happen, whatever the call comes to. A call that asked
+// for a stream and got no answer, or a refusal, counts among the streams. A
 // redirect (3xx) is an exchange without an answer: it is in no figure and no count.
 type Recorder struct {
 	streams, plain group
@@ -25,7 +27,7 @@ type group struct {
 func NewRecorder() *Recorder { return new(Recorder) }
 
 func (r *Recorder) group(c *Call) *group {
-	if c.stream {
+	if c.stream || c.req.Stream && (c.status < 200 || c.status >= 300) {
 		return &r.streams
 	}
 	return &r.plain

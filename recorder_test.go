@@ -49,16 +49,16 @@ func TestRecorderMembership(t *testing.T) {
 				t.Errorf("%v has %d streams and %d plain calls, want %d and %d", tc.figure, a, b, tc.streams, tc.plain)
 			}
 		}
-		for o, want := range map[tacho.Outcome]int64{tacho.Complete: 1, tacho.Cut: 1, tacho.StreamError: 1, tacho.ClosedEarly: 1, tacho.Failed: 0} {
+		for o, want := range map[tacho.Outcome]int64{tacho.Complete: 1, tacho.Cut: 1, tacho.StreamError: 1, tacho.ClosedEarly: 1, tacho.Failed: 1} {
 			if got := s.Streams.Outcome(o); got != want {
 				t.Errorf("%d streams ended %v, want %d", got, o, want)
 			}
 		}
-		if got := s.Plain.Outcome(tacho.Failed); got != 1 {
-			t.Errorf("%d answers were errors, want 1", got)
+		if got := s.Plain.Calls(); got != 1 {
+			t.Errorf("%d plain calls, want 1: the refused one asked for a stream", got)
 		}
-		if rate, ok := s.Streams.ErrorRate(); !ok || rate != 2.0/3 {
-			t.Errorf("error rate %v, %v; want 2 of 3, the one closed early left out", rate, ok)
+		if rate, ok := s.Streams.ErrorRate(); !ok || rate != 3.0/4 {
+			t.Errorf("error rate %v, %v; want 3 of 4, the one closed early left out", rate, ok)
 		}
 		if d, ok := s.Streams.Figure(tacho.Duration).Quantile(0.99); !ok || d != 140*ms {
 			t.Errorf("P99 of the duration is %v, %v; want 140 ms", d, ok)

@@ -75,7 +75,7 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 	if req.Body == nil || req.Body == http.NoBody {
 		return true
 	}
-	if req.GetBody == nil {
+	if req.GetBody == nil || req.ContentLength <= 0 {
 		return false
 	}
 	defer func() {
@@ -88,16 +88,15 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 		return false
 	}
 	defer body.Close()
+	// A body in memory hands itself over in one piece, uncopied. Any other may
+	// be slow, and is watched while it is sent.
+	w, ok := body.(io.WriterTo)
+	if !ok {
+		return false
+	}
 	dec := x.transport.decoders.get()
 	x.scan.begin(req, dec, &x.call.req)
-	if w, ok := body.(io.WriterTo); ok {
-		// A body in memory hands itself over in one piece, uncopied.
-		_, err = w.WriteTo(&x.scan)
-	} else {
-		buf := x.transport.buffers.get()
-		_, err = io.CopyBuffer(&x.scan, onlyReader{body}, buf)
-		x.transport.buffers.put(buf)
-	}
+	_, err = w.WriteTo(&x.scan)
 	x.scan.end(&x.call.req)
 	x.scan = requestScanner{}
 	x.transport.decoders.put(dec)
@@ -122,21 +121,6 @@ func (d *decoders) put(dec *wire.Decoder) {
 		d.pool.Put(dec)
 	}
 }
-
-// onlyReader hides other ways to copy a reader, so that the buffer is used.
-type onlyReader struct{ io.Reader }
-
-// buffers keeps the copy buffers of request bodies that are no byte slices.
-type buffers struct{ pool sync.Pool }
-
-func (b *buffers) get() []byte {
-	if p, ok := b.pool.Get().(*[]byte); ok {
-		return *p
-	}
-	return make([]byte, 32<<10)
-}
-
-func (b *buffers) put(p []byte) { b.pool.Put(&p) }
 
 // watchedBody looks at a request body while the transport sends it. The
 // transport may read it on a goroutine of its own, and go on doing so after

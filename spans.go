@@ -6,6 +6,7 @@ import (
 	"context"
 	"net"
 	"strconv"
+	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
@@ -23,7 +24,7 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 	if x.config.tracer == nil {
 		return ctx
 	}
-	c := &x.call
+	c := x.call
 	name := c.Operation()
 	attrs := make([]attribute.KeyValue, 0, 5)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
@@ -33,15 +34,17 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 		attrs = append(attrs, conv.RequestModel.String(model))
 	}
 	attrs = appendServer(attrs, c.server)
-	x.spanCtx, x.span = x.config.tracer.Start(ctx, name,
-		trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.start), trace.WithAttributes(attrs...))
+	fenced(func() {
+		x.spanCtx, x.span = x.config.tracer.Start(ctx, name,
+			trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.start), trace.WithAttributes(attrs...))
+	})
 	return x.spanCtx
 }
 
 func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(server)
 	if err != nil {
-		return append(attrs, conv.ServerAddress.String(server))
+		return append(attrs, conv.ServerAddress.String(strings.Trim(server, "[]")))
 	}
 	attrs = append(attrs, conv.ServerAddress.String(host))
 	if n, err := strconv.Atoi(port); err == nil {
@@ -52,16 +55,19 @@ func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValu
 
 // endSpan puts what the call has become on its span and ends it.
 func (x *exchange) endSpan() {
-	if x.span == nil {
-		return
-	}
-	c := &x.call
+	c := x.call
 	end := c.start
 	if d, ok := c.Duration(); ok {
 		end = end.Add(d)
 	}
 	if x.span.IsRecording() {
 		x.span.SetAttributes(c.spanAttributes()...)
+		if x.watched != nil && !c.req.Model.Empty() {
+			// It was read while the request was sent: too late for a sampler.
+			model := bounded(c.RequestModel())
+			x.span.SetName(c.Operation() + " " + model)
+			x.span.SetAttributes(conv.RequestModel.String(model))
+		}
 		if c.outcome.Bad() {
 			x.span.SetStatus(codes.Error, c.errorType())
 		}

@@ -42,14 +42,14 @@ func (b *plainBody) Close() error               { return b.x.closeBody() }
 // readBody is the tap: it passes a Read on, reads the clock before and after,
 // and looks at what came.
 func (x *exchange) readBody(p []byte) (int, error) {
-	x.reading.Store(true)
+	before := x.since()
+	x.reading.Store(int64(before) + 1)
 	if x.draining.Load() {
 		x.rc.Close() // a Read after Close gets the base's error, not the rest
 	}
-	before := x.since()
 	n, err := x.rc.Read(p)
 	after := x.since()
-	x.reading.Store(false)
+	x.reading.Store(0)
 
 	x.mu.Lock()
 	if x.told {
@@ -60,7 +60,7 @@ func (x *exchange) readBody(p []byte) (int, error) {
 		return n, err
 	}
 	inside, away := after-before, before-x.returned
-	c := &x.call
+	c := x.call
 	if !x.frozen {
 		c.network += inside
 		c.consumer += away
@@ -183,9 +183,15 @@ func (x *exchange) scanStream(p []byte, at time.Duration) {
 		p = p[used:]
 		switch tok {
 		case sse.Data:
+			if x.call.terminal {
+				x.dec.Discard()
+			}
 			x.dec.Write(piece)
 		case sse.End:
 			x.event(at)
+			if x.call.done {
+				return // the call is told now, whatever else this Read brought
+			}
 		default:
 			return
 		}
@@ -195,7 +201,7 @@ func (x *exchange) scanStream(p []byte, at time.Duration) {
 // event notes the event that is complete now.
 func (x *exchange) event(at time.Duration) {
 	ev := x.dec.End()
-	c := &x.call
+	c := x.call
 	if !ev.Error && string(x.sse.Name()) == "error" && !x.frozen {
 		ev.Error = true // by its name, whatever it holds
 		c.facts.Error.Present = true
@@ -203,7 +209,7 @@ func (x *exchange) event(at time.Duration) {
 	x.sse.ResetName()
 	x.dec.Begin()
 	if x.marks != nil {
-		*x.marks = append(*x.marks, mark{at, ev.Channels})
+		x.marks.list = append(x.marks.list, mark{at, ev.Channels})
 	}
 	if ev.Done {
 		c.done = true
@@ -232,7 +238,7 @@ func (x *exchange) event(at time.Duration) {
 
 // output notes an event with generated output.
 func (x *exchange) output(ev wire.Event, at time.Duration) {
-	c := &x.call
+	c := x.call
 	index := c.events - 1
 	if c.outputEvents == 0 {
 		c.ttft, c.firstOutput, c.firstChannel, c.upper = at, index, ev.Channels, x.late
@@ -249,7 +255,7 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 	c.outputEvents++
 	c.ttlt = at
 	x.networkAtLast = c.network
-	if c.outputEvents == 1 && x.config.recorder != nil {
+	if c.outputEvents == 1 && x.config.recorder != nil && c.status < 300 {
 		x.gapSeries = x.config.recorder.gaps(c)
 	}
 }

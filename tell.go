@@ -6,28 +6,32 @@ package tacho
 // the recorder and the observers, in this order, on the goroutine that ended
 // the call. No lock is held.
 func (x *exchange) tell() {
-	c := &x.call
+	c := x.call
 	x.trace.Freeze()
-	x.endSpan()
+	c.phases = *x.trace.Result()
+	if x.span != nil {
+		fenced(x.endSpan)
+	}
 	if m := x.config.metrics; m != nil {
-		m.record(x.spanCtx, c)
+		fenced(func() { m.record(x.spanCtx, c) })
 	}
 	if r := x.config.recorder; r != nil {
 		r.add(c)
 	}
 	for _, f := range x.config.observers {
-		observe(f, c)
+		fenced(func() { f(c) })
 	}
 	for o := x.observers; o != nil; o = o.next {
-		observe(o.f, c)
+		fenced(func() { o.f(c) })
 	}
 	x.observers = nil
 }
 
-// observe fences an observer: its panic is its own affair, not the call's.
-func observe(f func(*Call), c *Call) {
+// fenced calls what others wrote, an observer or a part of an SDK: its panic is
+// its own affair, not the call's.
+func fenced(f func()) {
 	defer func() { _ = recover() }()
-	f(c)
+	f()
 }
 
 // other stands for a value from the wire that is not let into telemetry.

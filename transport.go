@@ -20,7 +20,6 @@ type Transport struct {
 	base    http.RoundTripper
 	config  *config
 	pending pending
-	buffers buffers
 
 	decoders decoders
 }
@@ -101,13 +100,12 @@ func route(req *http.Request) wire.API {
 
 // begin makes the exchange of a request.
 func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
-	x := &exchange{transport: t, config: t.config}
+	x := &exchange{call: new(Call), transport: t, config: t.config}
 	if x.config == nil {
 		x.config = &config{atOnce: defaultAtOnce, provider: "openai"}
 	}
-	c := &x.call
+	c := x.call
 	c.init()
-	c.phases = x.trace.Result()
 	c.start = time.Now()
 	c.api = api
 	c.provider = x.config.provider

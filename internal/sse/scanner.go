@@ -243,15 +243,23 @@ func (s *Scanner) skipBOM(p []byte) int {
 	return len(p)
 }
 
-// lineEnd returns the index of the first CR or LF, or -1. Two vectorised
-// passes are faster than one byte loop, for CR is rare.
+// lineEnd returns the index of the first CR or LF, or -1. Two vectorised passes
+// over a window are faster than one byte loop, for CR is rare; windows, so that
+// a short line costs its own length and not that of all that follows.
 func lineEnd(p []byte) int {
-	lf := bytes.IndexByte(p, '\n')
-	if lf < 0 {
-		return bytes.IndexByte(p, '\r')
+	const window = 1024
+	for off := 0; off < len(p); off += window {
+		w := p[off:min(off+window, len(p))]
+		lf := bytes.IndexByte(w, '\n')
+		if lf >= 0 {
+			w = w[:lf]
+		}
+		if cr := bytes.IndexByte(w, '\r'); cr >= 0 {
+			return off + cr
+		}
+		if lf >= 0 {
+			return off + lf
+		}
 	}
-	if cr := bytes.IndexByte(p[:lf], '\r'); cr >= 0 {
-		return cr
-	}
-	return lf
+	return -1
 }

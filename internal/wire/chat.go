@@ -240,19 +240,40 @@ func (d *Decoder) toolText(s slot, b []byte) {
 	if len(b) == 0 {
 		return
 	}
+	c := &d.tool.call
 	if s == tID {
-		d.tool.call.ID = string(b)
+		c.Key = hash(b)
 	} else {
-		d.tool.call.Name = string(b)
+		c.HasName = true
 	}
+	if d.kept == nil {
+		return
+	}
+	if s == tID {
+		c.ID = string(b)
+	} else {
+		c.Name = string(b)
+	}
+}
+
+// hash is FNV-1a (Fowler, Noll, Vo), never 0.
+func hash(b []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, c := range b {
+		h = (h ^ uint64(c)) * 1099511628211
+	}
+	return max(h, 1)
 }
 
 func (d *Decoder) closeTool() {
 	t := &d.tool
-	if t.args == 0 && t.call.ID == "" && t.call.Name == "" {
+	if t.args == 0 && t.call.Key == 0 && !t.call.HasName {
 		return
 	}
 	d.choice.cur.tool = true
+	if len(d.tools) == maxCalls {
+		return
+	}
 	if d.choice.cur == &d.choice.message && d.choice.delta.seen {
 		return
 	}
@@ -302,16 +323,16 @@ func (d *Decoder) addCall(t *Call) {
 	calls := d.facts.Calls
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := &calls[i]
-		same := t.HasIndex && c.HasIndex && t.Index == c.Index && (t.ID == "" || c.ID == "" || t.ID == c.ID) ||
-			!t.HasIndex && t.ID != "" && t.ID == c.ID
+		same := t.HasIndex && c.HasIndex && t.Index == c.Index && (t.Key == 0 || c.Key == 0 || t.Key == c.Key) ||
+			!t.HasIndex && t.Key != 0 && t.Key == c.Key
 		if !same {
 			continue
 		}
-		if c.ID == "" {
-			c.ID = t.ID
+		if c.Key == 0 {
+			c.Key, c.ID = t.Key, t.ID
 		}
-		if c.Name == "" {
-			c.Name = t.Name
+		if !c.HasName {
+			c.HasName, c.Name = t.HasName, t.Name
 		}
 		c.Args = append(c.Args, t.Args...)
 		return

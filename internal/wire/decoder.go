@@ -10,10 +10,11 @@ import (
 // Decoder reads one response, or with NewRequest one request. The zero value
 // is of no use; it is not safe for concurrent use.
 type Decoder struct {
-	api    API
-	stream bool
-	fault  bool
-	began  bool // a byte of the current document was read
+	api     API
+	stream  bool
+	fault   bool
+	began   bool // a byte of the current document was read
+	discard bool
 
 	m    machine
 	memo memo
@@ -63,6 +64,18 @@ func (d *Decoder) Release() {
 	d.tool, d.err = toolScratch{}, Error{}
 }
 
+// Discard keeps what comes from now on out of the facts: the response has
+// ended, and what follows, but for the "[DONE]" mark, is none of it.
+func (d *Decoder) Discard() {
+	if !d.discard {
+		d.discard = true
+		d.facts = new(Facts)
+		if d.kept != nil {
+			d.facts.Captured = new(Captured)
+		}
+	}
+}
+
 // Begin starts a document: an event's data, or a plain body.
 func (d *Decoder) Begin() {
 	d.m.reset()
@@ -106,7 +119,7 @@ func (d *Decoder) End() Event {
 	m := &d.m
 	switch {
 	case m.st == mDone:
-	case m.st == mRaw && d.stream && isDone(m.lit[:m.nlit]):
+	case m.st == mRaw && d.stream && IsDone(m.lit[:m.nlit]):
 		d.ev.Done = true
 		return d.ev
 	default:
@@ -152,7 +165,9 @@ func (d *Decoder) Whole() bool { return d.m.st == mDone }
 // Empty reports whether the document had no bytes at all.
 func (d *Decoder) Empty() bool { return !d.began }
 
-func isDone(b []byte) bool { return len(b) >= 6 && string(b[:6]) == "[DONE]" }
+// IsDone reports whether an event's data, white space before it left out, is
+// the "[DONE]" mark.
+func IsDone(b []byte) bool { return len(b) >= 6 && string(b[:6]) == "[DONE]" }
 
 // short takes a complete short string.
 func (d *Decoder) short(s slot, b []byte) {
@@ -171,7 +186,7 @@ func (d *Decoder) short(s slot, b []byte) {
 	case eType, eCode, eMessage, sError, sDetail:
 		d.errorText(s, b)
 	case cFinish:
-		d.choice.finish = intern(b, d.choice.finish)
+		d.choice.finish = intern(b[:min(len(b), maxReason)], d.choice.finish)
 	case tID, tName:
 		d.toolText(s, b)
 	default:

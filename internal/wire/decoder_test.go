@@ -157,7 +157,7 @@ func TestStreams(t *testing.T) {
 			for _, size := range []int{0, 1, 3} {
 				var f Facts
 				var d Decoder
-				d.Init(tc.api, true, false, &f)
+				d.Init(tc.api, true, true, &f)
 				var events []Event
 				for _, doc := range tc.docs {
 					d.Begin()

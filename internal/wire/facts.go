@@ -93,12 +93,15 @@ type Finish struct {
 	Reason string
 }
 
-// Call is one tool call of the first choice.
+// Call is one tool call of the first choice. Its names and arguments are kept
+// only under capture; without it, a hash tells one id from another.
 type Call struct {
 	Index    int32
 	HasIndex bool
+	HasName  bool
+	Key      uint64 // of the id, 0: none
 	ID, Name string
-	Args     []byte // kept only under capture
+	Args     []byte
 }
 
 // Timing is a duration or rate that the server measured, under its own name.

@@ -34,6 +34,8 @@ const (
 	maxDepth = 12  // known containers; the deepest table entry is at 8
 	maxToken = 512 // bytes kept of a short string; longer ones are cut
 	maxLit   = 40  // bytes kept of a number
+
+	maxReason = 64 // bytes kept of a finish reason or status
 )
 
 type frame struct {

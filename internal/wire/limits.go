@@ -144,7 +144,11 @@ func timingHeader(name string) bool {
 	return false
 }
 
+// maxTimingName bounds a name that the server makes up.
+const maxTimingName = 128
+
 func (f *Facts) headerTiming(name, v string) {
+	name = name[:min(len(name), maxTimingName)]
 	if n, ok := number([]byte(strings.TrimSpace(v))); ok && len(f.Timings) < maxTimings {
 		f.Timings = append(f.Timings, Timing{name, n})
 	}

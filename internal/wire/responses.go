@@ -34,6 +34,7 @@ type responsesScratch struct {
 	// The parts that had a delta, so that their ".done" is no output again.
 	seen [8]uint32
 	next uint8
+	lost bool
 }
 
 func (r *responsesScratch) begin() {
@@ -125,9 +126,9 @@ func (d *Decoder) responsesText(s slot, b []byte) {
 			d.err.Type = string(b)
 		}
 	case rStatus:
-		r.status = string(b)
+		r.status = intern(b[:min(len(b), maxReason)], r.status)
 	case rReason:
-		r.reason = string(b)
+		r.reason = intern(b[:min(len(b), maxReason)], r.reason)
 	case rItemType:
 		switch string(b) {
 		case "message":
@@ -203,7 +204,7 @@ func (c *captured) eventText(done bool) []byte {
 // are added, and again at the end with all that came.
 func (d *Decoder) closeItem() {
 	r := &d.resp
-	named := d.tool.call.Name != "" && (r.item == itemFunction || r.item == itemTool)
+	named := d.tool.call.HasName && (r.item == itemFunction || r.item == itemTool)
 	if r.item == itemFunction {
 		r.anyCall = true
 	}
@@ -228,7 +229,7 @@ func (d *Decoder) closeItem() {
 	}
 	c := d.tool.call
 	for i := range d.facts.Calls {
-		if have := &d.facts.Calls[i]; have.ID == c.ID && have.Name == c.Name {
+		if have := &d.facts.Calls[i]; have.Key == c.Key {
 			if len(c.Args) > 0 {
 				have.Args = c.Args
 			}
@@ -329,13 +330,16 @@ func (r *responsesScratch) hadDelta(key uint32) bool {
 			return true
 		}
 	}
-	return false
+	return r.lost // more parts at once than are remembered: it may have had one
 }
 
 func (r *responsesScratch) noteDelta(key uint32) {
-	if r.hadDelta(key) {
-		return
+	for _, k := range r.seen {
+		if k == key {
+			return
+		}
 	}
-	r.seen[r.next%8] = key
+	r.seen[r.next%uint8(len(r.seen))] = key
 	r.next++
+	r.lost = r.lost || int(r.next) > len(r.seen)
 }
