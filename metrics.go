@@ -33,14 +33,14 @@ func newInstruments(mp metric.MeterProvider) *instruments {
 	return &i
 }
 
-func (i *instruments) record(ctx context.Context, c *Call) {
+func (i *instruments) record(ctx context.Context, g *config, c *Call) {
 	attrs := make([]attribute.KeyValue, 0, 8)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
 	if !c.req.Model.Empty() {
-		attrs = append(attrs, conv.RequestModel.String(bounded(c.RequestModel())))
+		attrs = append(attrs, conv.RequestModel.String(g.models.word(c.RequestModel())))
 	}
 	attrs = appendServer(attrs, c.server)
-	if t := c.errorType(); t != "" {
+	if t := g.codes.word(c.errorType()); t != "" {
 		attrs = append(attrs, conv.ErrorType.String(t))
 	}
 	set := metric.WithAttributeSet(attribute.NewSet(attrs...))

@@ -45,6 +45,8 @@ type config struct {
 	noTCPInfo bool
 	noDrain   bool
 	capture   bool
+	models    vocabulary
+	codes     vocabulary
 
 	// Client only.
 	headers     [][2]string

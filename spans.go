@@ -29,7 +29,7 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 	attrs := make([]attribute.KeyValue, 0, 5)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
 	if !c.req.Model.Empty() {
-		model := bounded(c.RequestModel())
+		model := x.config.models.word(c.RequestModel())
 		name += " " + model
 		attrs = append(attrs, conv.RequestModel.String(model))
 	}
@@ -61,28 +61,28 @@ func (x *exchange) endSpan() {
 		end = end.Add(d)
 	}
 	if x.span.IsRecording() {
-		x.span.SetAttributes(c.spanAttributes()...)
+		x.span.SetAttributes(c.spanAttributes(x.config)...)
 		if x.watched != nil && !c.req.Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
-			model := bounded(c.RequestModel())
+			model := x.config.models.word(c.RequestModel())
 			x.span.SetName(c.Operation() + " " + model)
 			x.span.SetAttributes(conv.RequestModel.String(model))
 		}
 		if c.outcome.Bad() {
-			x.span.SetStatus(codes.Error, c.errorType())
+			x.span.SetStatus(codes.Error, x.config.codes.word(c.errorType()))
 		}
 	}
 	x.span.End(trace.WithTimestamp(end))
 }
 
-func (c *Call) spanAttributes() []attribute.KeyValue {
+func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 	a := make([]attribute.KeyValue, 0, 16)
 	a = append(a, conv.Outcome.String(c.outcome.String()))
 	if c.stream {
 		a = append(a, conv.RequestStream.Bool(true))
 	}
 	if !c.facts.Model.Empty() {
-		a = append(a, conv.ResponseModel.String(bounded(c.ResponseModel())))
+		a = append(a, conv.ResponseModel.String(g.models.word(c.ResponseModel())))
 	}
 	if !c.facts.ID.Empty() {
 		a = append(a, conv.ResponseID.String(bounded(c.ResponseID())))
@@ -109,7 +109,7 @@ func (c *Call) spanAttributes() []attribute.KeyValue {
 	if d, ok := c.TTFT(); ok {
 		a = append(a, conv.TimeToFirstToken.Float64(inSeconds(d)))
 	}
-	if t := c.errorType(); t != "" {
+	if t := g.codes.word(c.errorType()); t != "" {
 		a = append(a, conv.ErrorType.String(t))
 	}
 	return a

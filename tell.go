@@ -13,7 +13,7 @@ func (x *exchange) tell() {
 		fenced(x.endSpan)
 	}
 	if m := x.config.metrics; m != nil {
-		fenced(func() { m.record(x.spanCtx, c) })
+		fenced(func() { m.record(x.spanCtx, x.config, c) })
 	}
 	if r := x.config.recorder; r != nil {
 		r.add(c)
@@ -32,24 +32,4 @@ func (x *exchange) tell() {
 func fenced(f func()) {
 	defer func() { _ = recover() }()
 	f()
-}
-
-// other stands for a value from the wire that is not let into telemetry.
-const other = "_OTHER"
-
-// bounded lets a value from the wire into telemetry if it is made of
-// [A-Za-z0-9_.:/-] and at most 64 bytes long.
-func bounded(s string) string {
-	if len(s) > 64 {
-		return other
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9',
-			c == '_', c == '.', c == ':', c == '/', c == '-':
-		default:
-			return other
-		}
-	}
-	return s
 }
