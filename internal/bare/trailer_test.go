@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package compat_test
+package bare_test
 
 import (
 	"fmt"
