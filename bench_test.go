@@ -163,7 +163,7 @@ type nothing struct{}
 
 func (nothing) RoundTrip(*http.Request) (*http.Response, error) { return nil, nil }
 
-func call(b *testing.B, rt http.RoundTripper, body, buf []byte) {
+func call(b testing.TB, rt http.RoundTripper, body, buf []byte) {
 	req, err := http.NewRequest("POST", "http://bench.invalid/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		b.Fatal(err)

@@ -23,16 +23,18 @@ type Call struct {
 	start     time.Time
 	labels    []Label
 	stream    bool
-	attempt   int
-	redirects int
+	attempt   int32
+	redirects int32
 
-	req     wire.Request
-	facts   wire.Facts
-	outcome Outcome
-	status  int
-	proto   string
-	failure Failure
-	failed  bool
+	req       wire.Request
+	facts     wire.Facts
+	outcome   Outcome
+	status    int
+	proto     string
+	fault     string // what went wrong in the exchange itself, see Failure
+	failed    bool
+	byServer  bool // and the server says what
+	midStream bool
 
 	phases   phase.Result
 	ttfb     time.Duration
@@ -190,10 +192,10 @@ func (c *Call) Streaming() bool { return c.stream }
 
 // Attempt returns the number of this exchange among the attempts of an SDK
 // that says so (X-Stainless-Retry-Count), from 1.
-func (c *Call) Attempt() int { return c.attempt }
+func (c *Call) Attempt() int { return int(c.attempt) }
 
 // Redirects returns how many redirects led to this exchange.
-func (c *Call) Redirects() int { return c.redirects }
+func (c *Call) Redirects() int { return int(c.redirects) }
 
 // Outcome says how the call ended.
 func (c *Call) Outcome() Outcome { return c.outcome }
@@ -202,7 +204,16 @@ func (c *Call) Outcome() Outcome { return c.outcome }
 func (c *Call) Status() (int, bool) { return c.status, c.status != 0 }
 
 // Failure returns what went wrong, absent when nothing is known to.
-func (c *Call) Failure() (Failure, bool) { return c.failure, c.failed }
+func (c *Call) Failure() (Failure, bool) {
+	f := Failure{Type: c.fault, MidStream: c.midStream}
+	if e := &c.facts.Error; c.byServer {
+		f.Type, f.Code = bounded(e.Type), bounded(e.Code)
+	}
+	return f, c.failed
+}
+
+// fail notes how a call ended by a fault of the exchange.
+func (c *Call) fail(o Outcome, fault string) { c.outcome, c.fault, c.failed = o, fault, true }
 
 // RequestModel returns the model that was asked for, "" when unknown.
 func (c *Call) RequestModel() string { return c.req.Model.String() }

@@ -23,6 +23,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/internal/wire"
 )
 
 // recording is one recorded exchange of the corpus.
@@ -194,9 +195,13 @@ func (rec *recording) check(t *testing.T, want map[string]any, size int) {
 	}
 	list := []any{}
 	for _, c := range tools {
-		m := map[string]any{"index": float64(c.Index), "name": c.Name, "arguments": string(c.Args)}
-		if c.ID != "" {
-			m["id"] = c.ID
+		k := c.Kept
+		if k == nil {
+			k = new(wire.KeptCall)
+		}
+		m := map[string]any{"index": float64(c.Index), "name": k.Name, "arguments": string(k.Args)}
+		if k.ID != "" {
+			m["id"] = k.ID
 		}
 		list = append(list, m)
 	}

@@ -23,9 +23,8 @@ func (x *exchange) settle() {
 
 // serverFailure notes the server's error object.
 func (x *exchange) serverFailure(mid bool) {
-	e := &x.call.facts.Error
-	x.call.failed = true
-	x.call.failure = Failure{Type: bounded(e.Type), Code: bounded(e.Code), MidStream: mid}
+	c := x.call
+	c.failed, c.byServer, c.midStream = true, true, mid
 }
 
 // endBody ends the body with io.EOF or a read error. The lock is held.
@@ -47,7 +46,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 	}
 	x.freeze(at)
 	if err != io.EOF {
-		c.outcome, c.failure, c.failed = x.fault(err, Cut)
+		c.fail(x.fault(err, Cut))
 		switch {
 		case c.outcome != Cut:
 		case c.status >= 400:
@@ -154,7 +153,7 @@ func (x *exchange) closeEarly(at time.Duration) {
 		x.settle()
 	case x.ctx.parent.Err() != nil:
 		// The context's end came first, and its goroutine has not yet.
-		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
+		c.fail(x.fault(nil, Cancelled))
 	default:
 		c.outcome = ClosedEarly
 	}

@@ -30,17 +30,15 @@ type exchange struct {
 	config    *config
 	ctx       callContext
 	trace     phase.Trace
-	scan      requestScanner
 	watched   *watchedBody
 	observers *observerList
 	span      trace.Span
-	spanCtx   context.Context
 	stop      func() bool // ends the watch over the caller's context
 	cleanup   runtime.Cleanup
 
 	mu     sync.Mutex
 	rc     io.ReadCloser // the base's body
-	dec    *wire.Decoder // from the transport's pool, until the call is told
+	dec    *reader       // from the transport's pool, until the call is told
 	sse    sse.Scanner
 	mode   bodyMode
 	typed  bool // the content type says event stream
@@ -62,7 +60,6 @@ type exchange struct {
 	last          time.Duration // when the last byte came
 	networkAtLast time.Duration // of the last output event
 	gapSeries     *Histogram
-	plain         plainBody
 	marks         *markList // where Events wants to know of each event; never part of a body
 }
 
@@ -89,7 +86,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	parent := x.startSpan(req.Context())
 	// Our context is the outermost: package context asks it, and no value
 	// around it, for AfterFunc.
-	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, !x.config.noTCPInfo), x
+	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, !x.config.noTCPInfo, &c.phases), x
 	// One that has ended is handed on as it is: its Done is closed already, not
 	// when a goroutine comes to it.
 	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known) {
@@ -117,7 +114,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	if err != nil || resp == nil {
 		c.duration = now
-		c.outcome, c.failure, c.failed = x.fault(err, Failed)
+		c.fail(x.fault(err, Failed))
 		tell := x.claim()
 		x.mu.Unlock()
 		x.release()
@@ -166,8 +163,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	x.mu.Unlock()
 	if !likely && c.status < 400 && x.stop == nil {
-		x.plain.x = x
-		resp.Body = &x.plain
+		resp.Body = (*plainBody)(x)
 		return resp, nil
 	}
 	b := &streamBody{x: x, from: resp}
@@ -257,7 +253,7 @@ func (x *exchange) contextDone() {
 		x.wait(now)
 		x.freeze(now)
 		c := x.call
-		c.outcome, c.failure, c.failed = x.fault(nil, Cancelled)
+		c.fail(x.fault(nil, Cancelled))
 	}
 	// A Read that is under way gets the context's error any moment now, and
 	// tells before it returns.
@@ -319,7 +315,7 @@ func (x *exchange) claim() bool {
 		return false
 	}
 	x.told = true
-	x.transport.decoders.put(x.dec)
+	x.transport.readers.put(x.dec)
 	x.dec = nil
 	return true
 }

@@ -14,7 +14,7 @@ import (
 
 // fault classifies an error of the exchange: the caller's context first, then
 // time-outs that a client sets by other means, else the given outcome.
-func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
+func (x *exchange) fault(err error, other Outcome) (Outcome, string) {
 	var op *net.OpError
 	end := x.ctx.parent.Err()
 	if deadline, ok := x.ctx.parent.Deadline(); (end != nil || err != nil) && ok && !time.Now().Before(deadline) {
@@ -24,19 +24,19 @@ func (x *exchange) fault(err error, other Outcome) (Outcome, Failure, bool) {
 	}
 	switch {
 	case errors.Is(end, context.DeadlineExceeded):
-		return Deadline, Failure{Type: "timeout"}, true
+		return Deadline, "timeout"
 	case end != nil:
-		return Cancelled, Failure{Type: "cancelled"}, true
+		return Cancelled, "cancelled"
 	case err == nil:
-		return other, Failure{Type: "protocol"}, true
+		return other, "protocol"
 	case errors.As(err, &op):
-		return other, Failure{Type: faultType(err)}, true
+		return other, faultType(err)
 	case errors.Is(err, context.DeadlineExceeded):
-		return Deadline, Failure{Type: "timeout"}, true
+		return Deadline, "timeout"
 	case errors.Is(err, context.Canceled):
-		return Cancelled, Failure{Type: "cancelled"}, true
+		return Cancelled, "cancelled"
 	}
-	return other, Failure{Type: faultType(err)}, true
+	return other, faultType(err)
 }
 
 // faultType names a fault of the exchange, from a fixed list.

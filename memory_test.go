@@ -58,6 +58,9 @@ func TestStreamMemory(t *testing.T) {
 		}
 		return (after - before) / streams
 	}
+	// The first round makes what the runtime keeps for ever, for each goroutine
+	// that there ever was.
+	use(func(rt http.RoundTripper) http.RoundTripper { return rt })
 	bare := use(func(rt http.RoundTripper) http.RoundTripper { return rt })
 	with := use(func(rt http.RoundTripper) http.RoundTripper {
 		return tacho.NewTransport(rt, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
@@ -65,5 +68,56 @@ func TestStreamMemory(t *testing.T) {
 	t.Logf("bytes a stream: bare %d, with tacho %d, difference %d", bare, with, with-bare)
 	if with-bare > limit {
 		t.Errorf("a stream in flight costs %d bytes beyond the base, more than %d", with-bare, limit)
+	}
+}
+
+// TestCallAllocations holds what a plain call allocates beyond the base, over
+// net/http, with nothing but a recorder. The least of several rounds counts: a
+// collection that empties a pool in the midst of one is not the call's.
+func TestCallAllocations(t *testing.T) {
+	const limit = 20
+	base := cannedServer(t, plainResponse())
+	buf := make([]byte, 4096)
+	least := func(rt http.RoundTripper) float64 {
+		n := 1e9
+		for range 10 {
+			n = min(n, testing.AllocsPerRun(20, func() { call(t, rt, requestBody, buf) }))
+		}
+		return n
+	}
+	bare := least(base)
+	with := least(tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics(), tacho.WithoutTCPInfo()))
+	t.Logf("allocations a call: bare %v, with tacho %v", bare, with)
+	if with-bare > limit {
+		t.Errorf("a call allocates %v times beyond the base, more than %d", with-bare, limit)
+	}
+}
+
+// TestEventAllocations holds that an event allocates nothing: a stream of 2,000
+// events allocates as often as one of 1,000.
+func TestEventAllocations(t *testing.T) {
+	buf := make([]byte, 8192)
+	allocs := func(events, pieces int) float64 {
+		_, body, _ := bytes.Cut(streamResponse(events), []byte("\r\n\r\n"))
+		rt := tacho.NewTransport(&stub{body, pieces}, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
+		n := 1e9
+		for range 10 {
+			n = min(n, testing.AllocsPerRun(5, func() { call(t, rt, []byte(chatStream), buf) }))
+		}
+		return n
+	}
+	for _, pieces := range []int{0, 1} {
+		if few, many := allocs(1000, pieces), allocs(2000, pieces); few != many {
+			t.Errorf("1,000 events allocate %v times, 2,000 events %v times", few, many)
+		}
+	}
+}
+
+// TestPassAllocations holds that a request that is no call allocates nothing.
+func TestPassAllocations(t *testing.T) {
+	rt := quiet(nothing{})
+	req, _ := http.NewRequest("POST", "http://host.invalid/v1/files", nil)
+	if n := testing.AllocsPerRun(100, func() { rt.RoundTrip(req) }); n != 0 {
+		t.Errorf("it allocates %v times", n)
 	}
 }

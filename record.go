@@ -139,15 +139,15 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	r := recordJSON{
 		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
 		RequestModel: c.RequestModel(), ResponseModel: c.ResponseModel(), ResponseID: c.ResponseID(),
-		Stream: c.stream, Attempt: c.attempt, Attempts: 1, Redirects: c.redirects,
+		Stream: c.stream, Attempt: c.Attempt(), Attempts: 1, Redirects: c.Redirects(),
 		Outcome: c.outcome.String(), Status: c.status, Start: c.start.Format(time.RFC3339Nano),
 		Phases: c.phasesJSON(), Conn: c.connJSON(),
 		TTFB: c.seconds(TTFB), TTFC: c.seconds(TTFC), TTFT: c.seconds(TTFT), TTFO: c.seconds(TTFO), TTLT: c.seconds(TTLT),
 		Duration: c.seconds(Duration), NetworkWait: c.seconds(NetworkWait), ConsumerWait: c.seconds(ConsumerWait),
 		Usage: c.usageJSON(), Request: c.requestJSON(), RateLimit: c.limitsJSON(),
 	}
-	if c.failed {
-		r.Error = &errKey{c.failure.Type, c.failure.Code, c.failure.MidStream}
+	if f, ok := c.Failure(); ok {
+		r.Error = &errKey{f.Type, f.Code, f.MidStream}
 	}
 	if r.Usage != nil {
 		r.UsageSource = "reported"

@@ -94,31 +94,37 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 	if !ok {
 		return false
 	}
-	dec := x.transport.decoders.get()
-	x.scan.begin(req, dec, &x.call.req)
-	_, err = w.WriteTo(&x.scan)
-	x.scan.end(&x.call.req)
-	x.scan = requestScanner{}
-	x.transport.decoders.put(dec)
+	r := x.transport.readers.get()
+	r.scan.begin(req, &r.Decoder, &x.call.req)
+	_, err = w.WriteTo(&r.scan)
+	r.scan.end(&x.call.req)
+	x.transport.readers.put(r)
 	return err == nil || err == errScanned
 }
 
-// decoders keeps the decoders that no call is using: they are a third of what a
-// call needs, for a fraction of its time.
-type decoders struct{ pool sync.Pool }
-
-func (d *decoders) get() *wire.Decoder {
-	if dec, ok := d.pool.Get().(*wire.Decoder); ok {
-		return dec
-	}
-	return new(wire.Decoder)
+// reader is what reads a request and then a response.
+type reader struct {
+	wire.Decoder
+	scan requestScanner
 }
 
-// put takes a decoder back; nil is none.
-func (d *decoders) put(dec *wire.Decoder) {
-	if dec != nil {
-		dec.Release()
-		d.pool.Put(dec)
+// readers keeps those that no call is using: they are a third of what a call
+// needs, for a fraction of its time.
+type readers struct{ pool sync.Pool }
+
+func (p *readers) get() *reader {
+	if r, ok := p.pool.Get().(*reader); ok {
+		return r
+	}
+	return new(reader)
+}
+
+// put takes a reader back; nil is none.
+func (p *readers) put(r *reader) {
+	if r != nil {
+		r.Release()
+		r.scan = requestScanner{}
+		p.pool.Put(r)
 	}
 }
 

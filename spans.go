@@ -20,7 +20,6 @@ const scope = "github.com/tacho-go/tacho"
 
 // startSpan begins the call's span and returns the context that carries it.
 func (x *exchange) startSpan(ctx context.Context) context.Context {
-	x.spanCtx = ctx
 	if x.config.tracer == nil {
 		return ctx
 	}
@@ -35,10 +34,10 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 	}
 	attrs = appendServer(attrs, c.server)
 	fenced(func() {
-		x.spanCtx, x.span = x.config.tracer.Start(ctx, name,
+		ctx, x.span = x.config.tracer.Start(ctx, name,
 			trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.start), trace.WithAttributes(attrs...))
 	})
-	return x.spanCtx
+	return ctx
 }
 
 func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValue {
@@ -118,15 +117,16 @@ func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 // errorType is the server's error code, else the HTTP status, else the kind of
 // the fault; "" when nothing failed.
 func (c *Call) errorType() string {
+	f, _ := c.Failure()
 	switch {
 	case !c.outcome.Bad():
 		return ""
-	case c.failure.Code != "":
-		return c.failure.Code
+	case f.Code != "":
+		return f.Code
 	case c.status >= 400:
 		return strconv.Itoa(c.status)
-	case c.failure.Type != "":
-		return c.failure.Type
+	case f.Type != "":
+		return f.Type
 	}
 	return c.outcome.String()
 }

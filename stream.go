@@ -32,12 +32,12 @@ func (b *streamBody) Close() error {
 	return b.x.closeBody()
 }
 
-// plainBody is the body of a response that is no stream. It is part of the
-// exchange, which saves an allocation.
-type plainBody struct{ x *exchange }
+// plainBody is the body of a response that is no stream: the exchange itself,
+// which saves an allocation.
+type plainBody exchange
 
-func (b *plainBody) Read(p []byte) (int, error) { return b.x.readBody(p) }
-func (b *plainBody) Close() error               { return b.x.closeBody() }
+func (b *plainBody) Read(p []byte) (int, error) { return (*exchange)(b).readBody(p) }
+func (b *plainBody) Close() error               { return (*exchange)(b).closeBody() }
 
 // readBody is the tap: it passes a Read on, reads the clock before and after,
 // and looks at what came.
@@ -154,7 +154,7 @@ func (x *exchange) decide(stream bool) {
 		x.mode = bodyStream
 	}
 	if x.dec == nil {
-		x.dec = x.transport.decoders.get()
+		x.dec = x.transport.readers.get()
 	}
 	x.dec.Init(x.call.api, stream, x.config.capture, &x.call.facts)
 }

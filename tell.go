@@ -8,12 +8,11 @@ package tacho
 func (x *exchange) tell() {
 	c := x.call
 	x.trace.Freeze()
-	c.phases = *x.trace.Result()
 	if x.span != nil {
 		fenced(x.endSpan)
 	}
 	if m := x.config.metrics; m != nil {
-		fenced(func() { m.record(x.spanCtx, x.config, c) })
+		fenced(func() { m.record(x.ctx.parent, x.config, c) })
 	}
 	if r := x.config.recorder; r != nil {
 		r.add(c)

@@ -21,7 +21,7 @@ type Transport struct {
 	config  *config
 	pending pending
 
-	decoders decoders
+	readers readers
 }
 
 // NewTransport returns a Transport over base; a nil base is
@@ -113,7 +113,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	c.attempt = 1
 	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 {
 		if n, err := strconv.ParseUint(h[0], 10, 16); err == nil {
-			c.attempt = int(n) + 1
+			c.attempt = int32(n) + 1
 		}
 	}
 	c.redirects = redirects(req)
@@ -124,7 +124,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 }
 
 // redirects counts the redirects that led to a request.
-func redirects(req *http.Request) (n int) {
+func redirects(req *http.Request) (n int32) {
 	for req != nil && req.Response != nil && n < 32 {
 		n++
 		req = req.Response.Request

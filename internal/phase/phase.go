@@ -28,7 +28,7 @@ type Trace struct {
 	gotConn time.Duration
 	wrote   time.Duration
 	conn    net.Conn
-	result  Result
+	result  *Result
 
 	retransBase int64
 	tcpInfo     bool
@@ -77,11 +77,12 @@ const (
 
 // Attach returns a context whose exchange is timed from start on. A trace that
 // ctx has already keeps its hooks. With tcpInfo the kernel's view of the
-// connection is read at the begin and the end.
-func (t *Trace) Attach(ctx context.Context, start time.Time, tcpInfo bool) context.Context {
-	t.start, t.tcpInfo = start, tcpInfo
+// connection is read at the begin and the end. What is found goes to r, which
+// does not change any more once the trace is frozen.
+func (t *Trace) Attach(ctx context.Context, start time.Time, tcpInfo bool, r *Result) context.Context {
+	t.start, t.tcpInfo, t.result = start, tcpInfo, r
 	t.gotConn, t.wrote = None, None
-	t.result = Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
+	*r = Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
 	t.hooks = httptrace.ClientTrace{
 		DNSStart:             t.dnsStart,
 		DNSDone:              t.dnsDone,
@@ -206,9 +207,6 @@ type Result struct {
 	Reused     bool
 }
 
-// Result returns what is found, which does not change once the trace is frozen.
-func (t *Trace) Result() *Result { return &t.result }
-
 // Freeze ends the trace. Hooks that come later are ignored, and the connection
 // is let go.
 func (t *Trace) Freeze() {
@@ -218,7 +216,7 @@ func (t *Trace) Freeze() {
 		return
 	}
 	t.frozen = true
-	r := &t.result
+	r := t.result
 	if r.Conns == 0 {
 		// No connection came: what was tried is told as far as it went.
 		t.commit(time.Since(t.start))

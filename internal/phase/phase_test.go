@@ -102,12 +102,13 @@ func TestTrace(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				var tr Trace
-				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true))
+				var r Result
+				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true, &r))
 				for _, p := range tc.play {
 					p(hooks)
 				}
 				tr.Freeze()
-				got := *tr.Result()
+				got := r
 				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
 				}
@@ -116,7 +117,7 @@ func TestTrace(t *testing.T) {
 					p(hooks)
 				}
 				tr.Freeze()
-				if diff := cmp.Diff(got, *tr.Result()); diff != "" {
+				if diff := cmp.Diff(got, r); diff != "" {
 					t.Errorf("late hooks changed it: %s", diff)
 				}
 			})
@@ -129,7 +130,8 @@ func TestTrace(t *testing.T) {
 func TestConcurrentHooks(t *testing.T) {
 	t.Parallel()
 	var tr Trace
-	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true))
+	var r Result
+	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true, &r))
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
@@ -152,7 +154,7 @@ func TestConcurrentHooks(t *testing.T) {
 	}
 	wg.Go(func() { tr.Freeze() })
 	wg.Wait()
-	r := tr.Result()
+	tr.Freeze()
 	for name, d := range map[string]time.Duration{"dns": r.Phases[DNS], "connect": r.Phases[Connect], "tls": r.Phases[TLS], "send": r.Send, "wait": r.Wait} {
 		if d < None {
 			t.Errorf("%s is %v", name, d)

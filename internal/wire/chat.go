@@ -232,7 +232,10 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 		o.audio = o.audio || chars > 0
 	case tArgs:
 		d.tool.args += chars
-		d.tool.call.Args = append(d.tool.call.Args, kept...)
+		if d.kept != nil {
+			k := d.tool.call.kept()
+			k.Args = append(k.Args, kept...)
+		}
 	}
 }
 
@@ -250,10 +253,18 @@ func (d *Decoder) toolText(s slot, b []byte) {
 		return
 	}
 	if s == tID {
-		c.ID = string(b)
+		c.kept().ID = string(b)
 	} else {
-		c.Name = string(b)
+		c.kept().Name = string(b)
 	}
+}
+
+// kept makes room for what capture keeps.
+func (c *Call) kept() *KeptCall {
+	if c.Kept == nil {
+		c.Kept = new(KeptCall)
+	}
+	return c.Kept
 }
 
 // hash is FNV-1a (Fowler, Noll, Vo), never 0.
@@ -328,13 +339,20 @@ func (d *Decoder) addCall(t *Call) {
 		if !same {
 			continue
 		}
+		if t.Kept != nil {
+			k := c.kept()
+			if c.Key == 0 {
+				k.ID = t.Kept.ID
+			}
+			if !c.HasName {
+				k.Name = t.Kept.Name
+			}
+			k.Args = append(k.Args, t.Kept.Args...)
+		}
 		if c.Key == 0 {
-			c.Key, c.ID = t.Key, t.ID
+			c.Key = t.Key
 		}
-		if !c.HasName {
-			c.HasName, c.Name = t.HasName, t.Name
-		}
-		c.Args = append(c.Args, t.Args...)
+		c.HasName = c.HasName || t.HasName
 		return
 	}
 	if len(calls) == maxCalls {

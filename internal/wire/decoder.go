@@ -28,8 +28,7 @@ type Decoder struct {
 	resp   responsesScratch
 	tool   toolScratch
 	tools  []toolScratch // of the choice being read
-	tkey   [40]byte      // name of the timing being read
-	ntkey  uint8
+	timing *timingName   // being read; nil until a group of timings is
 	group  slot
 	err    Error // of the document being read
 
@@ -224,7 +223,7 @@ func (d *Decoder) scalar(s slot, b []byte) {
 			d.errorText(s, b)
 		}
 	case s == gValue:
-		d.timing(b)
+		d.noteTiming(b)
 	case s >= qFirst && s <= qLast:
 		d.requestScalar(s, b)
 	case s >= rFirst && s <= rLast:

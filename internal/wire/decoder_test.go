@@ -35,7 +35,7 @@ func summaryOf(f *Facts, events []Event) string {
 	}
 	b.WriteString(" |")
 	for _, c := range f.Calls {
-		fmt.Fprintf(&b, " %d:%s:%s", c.Index, c.ID, c.Name)
+		fmt.Fprintf(&b, " %d:%s:%s", c.Index, c.kept().ID, c.kept().Name)
 	}
 	b.WriteString(" |")
 	u := &f.Usage

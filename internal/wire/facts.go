@@ -93,13 +93,18 @@ type Finish struct {
 	Reason string
 }
 
-// Call is one tool call of the first choice. Its names and arguments are kept
-// only under capture; without it, a hash tells one id from another.
+// Call is one tool call of the first choice. Without capture a hash tells one
+// id from another.
 type Call struct {
 	Index    int32
 	HasIndex bool
 	HasName  bool
 	Key      uint64 // of the id, 0: none
+	Kept     *KeptCall
+}
+
+// KeptCall is what capture keeps of a tool call.
+type KeptCall struct {
 	ID, Name string
 	Args     []byte
 }

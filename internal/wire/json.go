@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	maxDepth = 12  // known containers; the deepest table entry is at 8
+	maxDepth = 10  // known containers; the deepest table entry is at 8
 	maxToken = 512 // bytes kept of a short string; longer ones are cut
 	maxLit   = 40  // bytes kept of a number
 
@@ -50,7 +50,7 @@ type machine struct {
 	kind   strKind
 	esc    bool // the piece ended inside an escape: the next byte is taken as it is
 	depth  int32
-	nstack int
+	nstack int32
 	slot   slot
 	nlit   uint8
 	npend  uint8

@@ -173,7 +173,9 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 		}
 	case rArgs:
 		r.itemArgs += chars
-		d.tool.call.Args = append(d.tool.call.Args[:0], kept...)
+		if d.kept != nil {
+			d.tool.call.kept().Args = append([]byte(nil), kept...)
+		}
 	case rPartText, rSummaryText:
 		if !d.stream {
 			r.itemChars += chars
@@ -230,8 +232,8 @@ func (d *Decoder) closeItem() {
 	c := d.tool.call
 	for i := range d.facts.Calls {
 		if have := &d.facts.Calls[i]; have.Key == c.Key {
-			if len(c.Args) > 0 {
-				have.Args = c.Args
+			if c.Kept != nil && len(c.Kept.Args) > 0 {
+				have.kept().Args = c.Kept.Args
 			}
 			return
 		}

@@ -128,7 +128,7 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		s := usageChild(k)
 		if s == gValue {
 			d.group = none
-			d.ntkey = uint8(copy(d.tkey[:], k))
+			d.nameTiming(k)
 		}
 		return s
 	case sInDetails:
@@ -149,7 +149,7 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 			return none
 		}
 		d.group = parent
-		d.ntkey = uint8(copy(d.tkey[:], k))
+		d.nameTiming(k)
 		return gValue
 	case cContent, cThought:
 		return d.partPlace(parent, k)

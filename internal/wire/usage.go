@@ -95,13 +95,26 @@ func isTiming(k []byte) bool {
 
 const maxTimings = 32
 
-// timing notes a number under the key read last.
-func (d *Decoder) timing(b []byte) {
+// timingName is the key of a timing, which stands before its value.
+type timingName struct {
+	n uint8
+	b [40]byte
+}
+
+func (d *Decoder) nameTiming(k []byte) {
+	if d.timing == nil {
+		d.timing = new(timingName)
+	}
+	d.timing.n = uint8(copy(d.timing.b[:], k))
+}
+
+// noteTiming notes a number under the key read last.
+func (d *Decoder) noteTiming(b []byte) {
 	v, ok := number(b)
 	if !ok {
 		return
 	}
-	prefix, key := groupName(d.group), d.tkey[:d.ntkey]
+	prefix, key := groupName(d.group), d.timing.b[:d.timing.n]
 	for i := range d.facts.Timings {
 		t := &d.facts.Timings[i]
 		if len(t.Name) == len(prefix)+len(key) && t.Name[:len(prefix)] == prefix && t.Name[len(prefix):] == string(key) {
