@@ -118,6 +118,7 @@ func TestParentContextDoesNotGrow(t *testing.T) {
 	parent, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const calls = 300
+	type key struct{}
 	rt := quiet(roundTripper(func(*http.Request) (*http.Response, error) { return answer(chatAnswer), nil }))
 	gone := make(chan struct{}, calls)
 	for range calls {
@@ -126,7 +127,7 @@ func TestParentContextDoesNotGrow(t *testing.T) {
 			runtime.AddCleanup(value, func(int) { gone <- struct{}{} }, 0)
 			// A body without GetBody might be a stream's, so the context is
 			// watched; and this one is neither read nor closed.
-			req, _ := http.NewRequestWithContext(context.WithValue(parent, struct{}{}, value), "POST", hostURL, struct{ io.Reader }{strings.NewReader(chatPlain)})
+			req, _ := http.NewRequestWithContext(context.WithValue(parent, key{}, value), "POST", hostURL, struct{ io.Reader }{strings.NewReader(chatPlain)})
 			if _, err := rt.RoundTrip(req); err != nil {
 				t.Fatal(err)
 			}
