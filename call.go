@@ -169,10 +169,13 @@ func (c *Call) Gaps() (Gaps, bool) {
 	return s, true
 }
 
-// API returns chat_completions, completions or responses.
+// API returns the API that was called: chat_completions, or the end of its path,
+// such as responses or audio/speech.
 func (c *Call) API() string { return c.api.String() }
 
-// Operation returns chat or text_completion.
+// Operation returns the operation's name in OpenTelemetry's conventions: chat,
+// text_completion or embeddings; for the APIs that they do not know a name of
+// the same form, such as image_generation.
 func (c *Call) Operation() string { return c.api.Operation() }
 
 // Provider returns the provider's name; see WithProvider.
