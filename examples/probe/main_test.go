@@ -165,7 +165,7 @@ func TestErrors(t *testing.T) {
 		"-max-tokens 0":         "probe: -max-tokens 0: give 1 or more",
 		"-timeout 0":            "probe: -timeout 0s: give a time such as 60s",
 		"-prompt=":              "probe: -prompt is empty: give a text, or leave it out",
-		"-base-url x -model m":  `probe: -base-url: base URL "x": give one like https://api.openai.com/v1`,
+		"-base-url x -model m":  `probe: -base-url: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1`,
 		"-base-url http://h/v1": "probe: -model is missing: name a model that the endpoint serves, such as gpt-4o-mini",
 		"now":                   `probe: "now" is no flag and no known command`,
 	} {

@@ -35,9 +35,9 @@ func TestTarget(t *testing.T) {
 		{name: "a key alone in the environment", env: map[string]string{"OPENAI_API_KEY": secret}, note: true},
 		{name: "a key alone by flag", args: "-api-key sk-secret", error: "-api-key is given but no endpoint: add -base-url, such as https://api.openai.com/v1"},
 		{name: "no model", args: "-base-url http://h/v1", error: "-model is missing: name a model that the endpoint serves, such as gpt-4o-mini"},
-		{name: "no scheme", args: "-base-url api.openai.com/v1 -model m", error: `-base-url: base URL "api.openai.com/v1": give one like https://api.openai.com/v1`},
+		{name: "no scheme", args: "-base-url api.openai.com/v1 -model m", error: `-base-url: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1`},
 		{name: "no URL", args: "-base-url http://[ -model m", error: "-base-url: the base URL cannot be read: give one like https://api.openai.com/v1"},
-		{name: "bad URL in the environment", args: "-model m", env: map[string]string{"OPENAI_BASE_URL": "h"}, error: `OPENAI_BASE_URL: base URL "h": give one like https://api.openai.com/v1`},
+		{name: "bad URL in the environment", args: "-model m", env: map[string]string{"OPENAI_BASE_URL": "h"}, error: `OPENAI_BASE_URL: the base URL does not begin with http:// or https://: give one like https://api.openai.com/v1`},
 		{name: "credentials", args: "-base-url http://u:sk-secret@h/v1 -model m", error: "-base-url: the URL of h has credentials in it: give the key by OPENAI_API_KEY"},
 	}
 	for _, tt := range tests {
