@@ -11,8 +11,16 @@
 //	rec := tacho.NewRecorder()
 //	client := &http.Client{Transport: tacho.NewTransport(nil, tacho.WithRecorder(rec))}
 //
-// For openai-go and anthropic-sdk-go hand [Middleware] to option.WithMiddleware.
-// Without an SDK use [Client].
+// For openai-go hand [Middleware] to option.WithMiddleware. Without an SDK use
+// [Client].
+//
+// # Telemetry
+//
+// Each call is one span, "chat MODEL", and counts in the metrics
+// gen_ai.client.inference.duration (s), tacho.client.time_to_first_token (s) and
+// tacho.client.calls, by the attributes gen_ai.operation.name,
+// gen_ai.provider.name, gen_ai.request.model, server.address, server.port,
+// error.type and, on the last, tacho.outcome.
 //
 // # Glossary
 //

@@ -112,8 +112,10 @@ func WithRecorder(r *Recorder) Option {
 // WithObserver calls f with each call when it has ended, on the goroutine that
 // ended it and before the Read or Close that did so returns: a slow f slows
 // its caller. The end of a context is told on a goroutine of its own. Calls to
-// f may be concurrent; a panic in f is caught. Given more than once, all are
-// called, in order. For one call alone see ContextWithObserver.
+// f may be concurrent; a panic in f goes to OpenTelemetry's error handler. Given more than once, all are
+// called, in order. For one call alone see ContextWithObserver. Of transports in
+// layers only the outermost measures, so that observers and recorders of the
+// inner ones see nothing.
 func WithObserver(f func(*Call)) Option {
 	return optionFunc(func(c *config) {
 		if f != nil {

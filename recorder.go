@@ -76,13 +76,15 @@ type Snapshot struct{ Streams, Plain Group }
 // Group gives the figures of a kind of calls.
 type Group struct{ g *group }
 
-// Total returns all that was recorded. It follows the recorder: what is
-// recorded later shows in it.
+// Total returns all that was recorded since the recorder was made. It follows
+// the recorder: what is recorded later shows in it.
 func (r *Recorder) Total() Snapshot {
 	return Snapshot{Group{&r.streams}, Group{&r.plain}}
 }
 
-// Figure returns the histogram of a figure; it must not be recorded into.
+// Figure returns the histogram of a figure; it must not be recorded into. Calls
+// that failed are not in it: look at ErrorRate beside it, or a service whose
+// slow calls run into a time-out shows fast ones only.
 func (g Group) Figure(f Figure) *Histogram {
 	if g.g == nil || f >= numFigures {
 		return new(Histogram)

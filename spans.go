@@ -77,7 +77,7 @@ func (x *exchange) endSpan() {
 func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 	a := make([]attribute.KeyValue, 0, 16)
 	a = append(a, conv.Outcome.String(c.outcome.String()))
-	if c.stream {
+	if c.stream || c.req.Stream {
 		a = append(a, conv.RequestStream.Bool(true))
 	}
 	if !c.facts.Model.Empty() {

@@ -2,6 +2,12 @@
 
 package tacho
 
+import (
+	"fmt"
+
+	"go.opentelemetry.io/otel"
+)
+
 // tell makes the record whole and hands it on, once: to the span, the metrics,
 // the recorder and the observers, in this order, on the goroutine that ended
 // the call. No lock is held.
@@ -26,9 +32,14 @@ func (x *exchange) tell() {
 	x.observers = nil
 }
 
-// fenced calls what others wrote, an observer or a part of an SDK: its panic is
-// its own affair, not the call's.
+// fenced calls what others wrote, an observer or a part of an SDK: its panic
+// goes to OpenTelemetry's error handler and no further. What was panicked with
+// may hold content, so that its type is told and no more.
 func fenced(f func()) {
-	defer func() { _ = recover() }()
+	defer func() {
+		if p := recover(); p != nil {
+			otel.Handle(fmt.Errorf("tacho: an observer or telemetry provider panicked with a %T", p))
+		}
+	}()
 	f()
 }

@@ -13,8 +13,12 @@ import (
 )
 
 // Transport is an http.RoundTripper that measures the calls to LLM endpoints
-// that pass through it, and lets all other requests pass as they are. It is
-// safe for concurrent use. The zero Transport measures into nothing but
+// that pass through it, and lets all other requests pass as they are. Calls are
+// POST requests whose path ends in chat/completions, completions, responses,
+// embeddings, images/generations, images/edits, images/variations,
+// audio/speech, audio/transcriptions, audio/translations or moderations.
+//
+// It is safe for concurrent use. The zero Transport measures into nothing but
 // observers of the context; make one with NewTransport.
 type Transport struct {
 	base    http.RoundTripper
@@ -49,9 +53,9 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // Middleware measures the request that it hands to next. It has the signature
-// of the middlewares of openai-go (v1, v2, v3) and anthropic-sdk-go, which call
-// it once for each attempt; redirects that the client follows are part of the
-// attempt. It never returns an error of its own.
+// of the middlewares of openai-go (v1, v2, v3), which call it once for each
+// attempt; redirects that the client follows are part of the attempt. It never
+// returns an error of its own.
 //
 //	client := openai.NewClient(option.WithMiddleware(t.Middleware))
 func (t *Transport) Middleware(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
@@ -65,9 +69,8 @@ func (t *Transport) Middleware(req *http.Request, next func(*http.Request) (*htt
 	return x.response(req, r, resp, err)
 }
 
-// Middleware returns a middleware for openai-go and anthropic-sdk-go that
-// measures each attempt. Where the end of drains must be awaited, use the
-// method of a Transport instead.
+// Middleware returns a middleware for openai-go that measures each attempt.
+// Where Transport.Wait is needed, use the method of a Transport instead.
 func Middleware(opts ...Option) func(*http.Request, func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	return NewTransport(nil, opts...).Middleware
 }

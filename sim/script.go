@@ -50,7 +50,7 @@ type Script struct {
 	Abort bool // the connection is closed after HeaderDelay, without any answer
 
 	HeaderDelay time.Duration // request read → response headers
-	FirstDelay  time.Duration // headers → first step of a stream
+	FirstDelay  time.Duration // headers → first step of a stream, which is Role in made steps: the first text comes a Gap later
 	Gap         time.Duration // between two steps of a stream
 	BodyDelay   time.Duration // headers → body of a plain answer
 	TailDelay   time.Duration // last step of a stream → end of the body, which in HTTP/1.1 is a chunk of its own
