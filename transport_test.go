@@ -429,7 +429,7 @@ func TestTCPInfo(t *testing.T) {
 			conn, _ := record(t, one(t, tr))["conn"].(map[string]any)
 			_, rtt := conn["rtt"].(float64)
 			retransmits, there := conn["retransmits"].(float64)
-			if want := with && runtime.GOOS == "linux"; rtt != want || there != want || retransmits != 0 {
+			if want := with && runtime.GOOS == "linux"; rtt != want || there != want || retransmits < 0 {
 				t.Errorf("%v with %v: conn %v", opts, with, conn)
 			}
 			if proto := conn["protocol"]; proto != map[bool]string{false: "HTTP/1.1", true: "HTTP/2.0"}[len(opts) == 2] {
