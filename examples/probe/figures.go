@@ -10,12 +10,14 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/examples/internal/chat"
 	"github.com/tacho-go/tacho/examples/internal/term"
 )
 
 // printFigures prints what the waterfall does not show, a line for each
-// subject. outs are the times of the events with output.
-func printFigures(w io.Writer, s term.Screen, c *tacho.Call, outs []time.Duration) {
+// subject.
+func printFigures(w io.Writer, s term.Screen, r chat.Result) {
+	c := r.Call
 	line := func(name, text string) {
 		fmt.Fprintln(w, term.Wrap(text, s.Width, fmt.Sprintf("%-11s  ", name), strings.Repeat(" ", 13)))
 	}
@@ -32,7 +34,7 @@ func printFigures(w io.Writer, s term.Screen, c *tacho.Call, outs []time.Duratio
 		line("tokens", tokens(c))
 		line("gaps", gaps(c))
 		// The record has the moments of the gaps; each gap the events tell.
-		if spark := term.Sparkline(between(outs), s.Width-13); spark != "" {
+		if spark := term.Sparkline(between(r.Outs), s.Width-13); spark != "" {
 			fmt.Fprintf(w, "%13s%s\n", "", s.Paint(green, spark))
 		}
 	} else {
@@ -43,7 +45,7 @@ func printFigures(w io.Writer, s term.Screen, c *tacho.Call, outs []time.Duratio
 		reported(u.Input), reported(u.Output), reported(u.Reasoning), reported(u.CacheRead)))
 	line("rate limits", rateLimits(c))
 	line("connection", connection(c))
-	line("outcome", outcome(c))
+	line("outcome", outcome(r))
 }
 
 // tokens tells the rate of the tokens. Tokens of an event that were not counted
@@ -102,8 +104,12 @@ func connection(c *tacho.Call) string {
 		kind, text(conn.Protocol), text(conn.Remote), rtt, num(conn.Retransmits, conn.HasTCP))
 }
 
-func outcome(c *tacho.Call) string {
+func outcome(r chat.Result) string {
+	c := r.Call
 	out := c.Outcome().String()
+	if r.OtherKind() {
+		out += ", but not of the kind asked for"
+	}
 	if status, ok := c.Status(); ok {
 		out += fmt.Sprintf(", status %d", status)
 	}

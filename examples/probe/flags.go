@@ -21,8 +21,8 @@ name lookup, connecting, TLS, first byte, first token, last token, each gap betw
 
 Without an endpoint it calls a built-in simulation.
 
-Exit code: 0 the call was complete; 1 it was not (what there is of it is printed);
-2 a bad command line.
+Exit code: 0 the call was complete; 1 it was not, or its answer is not of the
+kind asked for (what there is of it is printed); 2 a bad command line.
 `
 
 // settings are what the flags say.

@@ -3,7 +3,9 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -19,15 +21,44 @@ func rateLimits(c *tacho.Call) string {
 	return describe(l)
 }
 
+// describe tells what the server said, and nothing of what it did not: most
+// servers send a part of the headers.
 func describe(l tacho.RateLimits) string {
-	text := fmt.Sprintf("requests %s of %s, reset in %s; tokens %s of %s, reset in %s",
-		reported(l.RemainingRequests), reported(l.LimitRequests), until(l.ResetRequests),
-		reported(l.RemainingTokens), reported(l.LimitTokens), until(l.ResetTokens))
-	if l.RetryAfter >= 0 {
-		text += "; retry after " + until(l.RetryAfter)
+	var parts []string
+	part := func(name string, remaining, limit tacho.Tokens, reset time.Duration) {
+		if text := join(left(remaining, limit), until("reset in", reset), ", "); text != "" {
+			parts = append(parts, name+" "+text)
+		}
 	}
-	return text
+	part("requests", l.RemainingRequests, l.LimitRequests, l.ResetRequests)
+	part("tokens", l.RemainingTokens, l.LimitTokens, l.ResetTokens)
+	return cmp.Or(join(strings.Join(parts, "; "), until("retry after", l.RetryAfter), "; "), term.Absent)
+}
+
+func left(remaining, limit tacho.Tokens) string {
+	switch {
+	case remaining.Reported && limit.Reported:
+		return fmt.Sprintf("%d of %d", remaining.N, limit.N)
+	case remaining.Reported:
+		return fmt.Sprintf("%d left", remaining.N)
+	case limit.Reported:
+		return fmt.Sprintf("at most %d", limit.N)
+	}
+	return ""
 }
 
 // until is a time to come, which is negative where the server said nothing.
-func until(d time.Duration) string { return dur(d, d >= 0) }
+func until(name string, d time.Duration) string {
+	if d < 0 {
+		return ""
+	}
+	return name + " " + dur(d, true)
+}
+
+// join puts sep between two texts that are there.
+func join(a, b, sep string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + sep + b
+}

@@ -73,7 +73,7 @@ func (p *program) run(ctx context.Context, args []string) int {
 		screen := term.ScreenOf(p.stdout, p.env)
 		printHead(p.stdout, screen, s, target, simulation, ctx.Err() != nil)
 		printWaterfall(p.stdout, screen, phases(r.Call))
-		printFigures(p.stdout, screen, r.Call, r.Outs)
+		printFigures(p.stdout, screen, r)
 	}
 	if r.Err != nil {
 		fmt.Fprintf(p.stderr, "probe: %s\n", strings.TrimSpace(r.Err.Error()+"\n       "+r.Advice()))

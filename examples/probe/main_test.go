@@ -179,9 +179,31 @@ func TestErrors(t *testing.T) {
 
 func TestLimits(t *testing.T) {
 	t.Parallel()
-	const want = "requests 0 of –, reset in –; tokens – of –, reset in –; retry after 1.500 s"
-	got := describe(tacho.RateLimits{RemainingRequests: tacho.Tokens{Reported: true}, ResetRequests: -1, ResetTokens: -1, RetryAfter: 1500 * time.Millisecond})
-	if got != want {
-		t.Errorf("%q, want %q", got, want)
+	n := func(n int64) tacho.Tokens { return tacho.Tokens{N: n, Reported: true} }
+	tests := []struct {
+		limits tacho.RateLimits
+		want   string
+	}{
+		{tacho.RateLimits{ResetRequests: -1, ResetTokens: -1, RetryAfter: -1}, "–"},
+		{tacho.RateLimits{ResetRequests: -1, ResetTokens: -1, RetryAfter: 2 * time.Second}, "retry after 2.000 s"},
+		{tacho.RateLimits{RemainingRequests: n(0), ResetRequests: -1, ResetTokens: -1, RetryAfter: 1500 * time.Millisecond}, "requests 0 left; retry after 1.500 s"},
+		{tacho.RateLimits{LimitRequests: n(10), ResetRequests: 0, ResetTokens: -1, RetryAfter: -1}, "requests at most 10, reset in 0 ns"},
+		{tacho.RateLimits{LimitTokens: n(9), RemainingTokens: n(8), ResetRequests: time.Second, ResetTokens: time.Second, RetryAfter: -1},
+			"requests reset in 1.000 s; tokens 8 of 9, reset in 1.000 s"},
+	}
+	for _, tt := range tests {
+		if got := describe(tt.limits); got != tt.want {
+			t.Errorf("%+v: %q, want %q", tt.limits, got, tt.want)
+		}
+	}
+}
+
+// A refusal with Retry-After alone showed six figures that it has not.
+func TestRetryAfter(t *testing.T) {
+	t.Parallel()
+	script := sim.Script{Status: 429, RetryAfter: 3 * time.Second}
+	r := drive(t, 0, &script)
+	if want := "\nrate limits  retry after 3.000 s\n"; r.code != 1 || !strings.Contains(r.stdout, want) {
+		t.Errorf("code %d, no %q in\n%s", r.code, want, r.stdout)
 	}
 }

@@ -41,8 +41,10 @@ func discard(f *os.File) {
 func (p *program) save(r *Report, out *os.File) int {
 	switch {
 	case out == nil:
-	case len(r.Calls) == 0:
+	case !r.measured():
+		// The corrected command may name the same file.
 		discard(out)
+		fmt.Fprintf(p.stdout, "\nNothing is written to %s, as no call is in the figures.\n", out.Name())
 	default:
 		if err := errors.Join(r.write(out), out.Close()); err != nil {
 			fmt.Fprintf(p.stderr, "vmhost: -out: %v; the report follows on standard output\n", err)
@@ -77,11 +79,15 @@ func readReport(name string) (*Report, error) {
 		return nil, fmt.Errorf("%s is empty: the run that made it was killed before its end", name)
 	}
 	var r Report
-	if err := json.Unmarshal(b, &r); err != nil {
-		return nil, fmt.Errorf("%s is no report of vmhost: %w", name, err)
+	err = json.Unmarshal(b, &r)
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
+		return nil, fmt.Errorf("%s is not a report of vmhost: it is no JSON: %w", name, syntax)
 	}
-	if r.Program != "vmhost" {
-		return nil, fmt.Errorf("%s is no report of vmhost: its \"program\" is %q", name, r.Program)
+	switch {
+	case r.Program != "vmhost" && r.Program != "":
+		return nil, fmt.Errorf("%s is not a report of vmhost: its \"program\" is %q", name, r.Program)
+	case r.Program == "" || err != nil:
+		return nil, fmt.Errorf("%s is not a report of vmhost", name)
 	}
 	return &r, nil
 }

@@ -19,17 +19,20 @@ call of a connection, the cold one, is shown and left out of the statistics.
 
   vmhost                     both sides on a simulated endpoint: this process, and
                              through an emulated virtual network card
-  vmhost run                 this machine and the endpoint that -base-url names
+  vmhost run                 this machine and the endpoint that -base-url names;
+                             with -base-url the word run can be left out
   vmhost show FILE           print what a run wrote with -out
 
-Run it once on the host and once in the virtual machine, same endpoint, same
-model, in turns:
+With an endpoint a run measures one side, the machine that it runs on. Run it on
+the host and in the virtual machine, same endpoint, same model, in turns.
+Comparing two files is not there yet: show prints one.
 
   export OPENAI_API_KEY=…
   vmhost run -base-url https://api.openai.com/v1 -model gpt-4o-mini -out host-1.json
 
 Exit code: 0 fine; 1 a call failed, no figures, or stopped by Ctrl-C (what was
-measured is printed and written, marked incomplete); 2 a bad command line.
+measured is printed, marked incomplete, and written if a call is in the figures);
+2 a bad command line.
 `
 
 const defaultPrompt = "Say in one sentence what a tachometer shows."

@@ -6,6 +6,8 @@
 //	go run ./examples/vmhost                          both sides, simulated
 //	go run ./examples/vmhost run -base-url URL -model NAME -out vm.json
 //	go run ./examples/vmhost show vm.json
+//
+// With an endpoint a run measures one side. Two files are not compared yet.
 package main
 
 import (
@@ -72,8 +74,9 @@ func (p *program) measure(ctx context.Context, command string, args []string) in
 		return cli.Failed
 	}
 	printReport(p.stdout, r)
+	code = p.save(r, s.out)
 	p.complain(r, blocks)
-	return p.save(r, s.out)
+	return code
 }
 
 // connect returns a client of the target.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,39 +65,39 @@ host: 6 calls in the figures; left out: 2 cold; not complete: 0
 VM: 6 calls in the figures; left out: 2 cold; not complete: 0
 
 Calls on a kept connection
-figure    side  n      mean  deviation  smallest   largest
-duration  host  6  70.09 ms   1.552 ms  67.89 ms  73.16 ms
-          VM    6  70.59 ms   1.552 ms  68.39 ms  73.66 ms
-ttlt      host  6  70.09 ms   1.552 ms  67.89 ms  73.16 ms
-          VM    6  70.59 ms   1.552 ms  68.39 ms  73.66 ms
-ttft      host  6  22.75 ms       0 ns  22.75 ms  22.75 ms
-          VM    6  23.25 ms       0 ns  23.25 ms  23.25 ms
-ttfb      host  6  20.00 ms       0 ns  20.00 ms  20.00 ms
-          VM    6  20.50 ms       0 ns  20.50 ms  20.50 ms
-send      host  6      0 ns       0 ns      0 ns      0 ns
-          VM    6      0 ns       0 ns      0 ns      0 ns
-wait      host  6  20.00 ms       0 ns  20.00 ms  20.00 ms
-          VM    6  20.50 ms       0 ns  20.50 ms  20.50 ms
-tpot      host  6  966.1 µs   31.68 µs  921.1 µs  1.029 ms
-          VM    6  966.1 µs   31.68 µs  921.1 µs  1.029 ms
+figure    side  n      mean  deviation  smallest    largest
+duration  host  6  70.09 ms    1.55 ms  67.89 ms   73.16 ms
+          VM    6  70.59 ms    1.55 ms  68.39 ms   73.66 ms
+ttlt      host  6  70.09 ms    1.55 ms  67.89 ms   73.16 ms
+          VM    6  70.59 ms    1.55 ms  68.39 ms   73.66 ms
+ttft      host  6  22.75 ms    0.00 ms  22.75 ms   22.75 ms
+          VM    6  23.25 ms    0.00 ms  23.25 ms   23.25 ms
+ttfb      host  6  20.00 ms    0.00 ms  20.00 ms   20.00 ms
+          VM    6  20.50 ms    0.00 ms  20.50 ms   20.50 ms
+send      host  6      0 ns       0 ns      0 ns       0 ns
+          VM    6      0 ns       0 ns      0 ns       0 ns
+wait      host  6  20.00 ms    0.00 ms  20.00 ms   20.00 ms
+          VM    6  20.50 ms    0.00 ms  20.50 ms   20.50 ms
+tpot      host  6  966.1 µs    31.7 µs  921.1 µs  1028.7 µs
+          VM    6  966.1 µs    31.7 µs  921.1 µs  1028.7 µs
 tpot: one token is assumed in the first event.
 
 Cold calls, one a block, left out above
 figure    side  n      mean  deviation  smallest   largest
-duration  host  2  71.71 ms   1.177 ms  70.88 ms  72.54 ms
-          VM    2  73.21 ms   1.177 ms  72.38 ms  74.04 ms
-ttft      host  2  22.75 ms       0 ns  22.75 ms  22.75 ms
-          VM    2  24.25 ms       0 ns  24.25 ms  24.25 ms
-ttfb      host  2  20.00 ms       0 ns  20.00 ms  20.00 ms
-          VM    2  21.50 ms       0 ns  21.50 ms  21.50 ms
-connect   host  2      0 ns       0 ns      0 ns      0 ns
-          VM    2  500.0 µs       0 ns  500.0 µs  500.0 µs
-tls       host  2      0 ns       0 ns      0 ns      0 ns
-          VM    2  500.0 µs       0 ns  500.0 µs  500.0 µs
+duration  host  2  71.71 ms    1.18 ms  70.88 ms  72.54 ms
+          VM    2  73.21 ms    1.18 ms  72.38 ms  74.04 ms
+ttft      host  2  22.75 ms    0.00 ms  22.75 ms  22.75 ms
+          VM    2  24.25 ms    0.00 ms  24.25 ms  24.25 ms
+ttfb      host  2  20.00 ms    0.00 ms  20.00 ms  20.00 ms
+          VM    2  21.50 ms    0.00 ms  21.50 ms  21.50 ms
+connect   host  2    0.0 µs     0.0 µs    0.0 µs    0.0 µs
+          VM    2  500.0 µs     0.0 µs  500.0 µs  500.0 µs
+tls       host  2    0.0 µs     0.0 µs    0.0 µs    0.0 µs
+          VM    2  500.0 µs     0.0 µs  500.0 µs  500.0 µs
 send      host  2      0 ns       0 ns      0 ns      0 ns
           VM    2      0 ns       0 ns      0 ns      0 ns
-wait      host  2  20.00 ms       0 ns  20.00 ms  20.00 ms
-          VM    2  20.50 ms       0 ns  20.50 ms  20.50 ms
+wait      host  2  20.00 ms    0.00 ms  20.00 ms  20.00 ms
+          VM    2  20.50 ms    0.00 ms  20.50 ms  20.50 ms
 
 VM − host, the difference of the means of neighbouring blocks; pairs: 2
 figure         mean   smallest    largest
@@ -117,7 +118,9 @@ in the mean. A sleep of 250µs takes 250µs here (median), which makes it about
 	if r.code != 0 || r.stderr != "" {
 		t.Errorf("code %d, stderr %q", r.code, r.stderr)
 	}
-	for _, text := range []string{"emulation in this process", "no virtual machine", "ten calls cannot show"} {
+	for _, text := range []string{"emulation in this process", "no virtual machine",
+		"a report (in Chinese) on the same model called from a host and from a VM on it made 10 calls a side, all host calls before all VM calls.",
+		"What that design cannot show: ten calls cannot show a difference in deviation"} {
 		if !strings.Contains(strings.Join(strings.Fields(r.stdout), " "), text) {
 			t.Errorf("the output does not say %q", text)
 		}
@@ -138,10 +141,10 @@ this machine: 2 calls in the figures; left out: 1 cold; not complete: 0
 
 Calls on a kept connection
 figure    n      mean  deviation  smallest   largest
-duration  2  40.00 ms       0 ns  40.00 ms  40.00 ms
-ttfb      2  30.00 ms       0 ns  30.00 ms  30.00 ms
+duration  2  40.00 ms    0.00 ms  40.00 ms  40.00 ms
+ttfb      2  30.00 ms    0.00 ms  30.00 ms  30.00 ms
 send      2      0 ns       0 ns      0 ns      0 ns
-wait      2  30.00 ms       0 ns  30.00 ms  30.00 ms
+wait      2  30.00 ms    0.00 ms  30.00 ms  30.00 ms
 
 Cold calls, one a block, left out above
 figure    n      mean  deviation  smallest   largest
@@ -154,6 +157,10 @@ wait      1  30.00 ms          –  30.00 ms  30.00 ms
 `
 	if got != want || r.code != 0 {
 		t.Errorf("code %d, got\n%s\nwant\n%s", r.code, got, want)
+	}
+	// The published report is on two sides.
+	if strings.Contains(r.stdout, "Published") {
+		t.Errorf("one side has the published report:\n%s", r.stdout)
 	}
 }
 
@@ -188,6 +195,33 @@ this machine: 2 calls in the figures; left out: 1 cold; not complete: 1
 	}
 	if !rep.Incomplete || len(rep.Calls) != 4 || rep.Summary[0].Measured != 2 {
 		t.Errorf("incomplete %v, %d calls, %d measured", rep.Incomplete, len(rep.Calls), rep.Summary[0].Measured)
+	}
+}
+
+// Ctrl-C before a call is in the figures leaves no file, and one call is a call.
+func TestCtrlCEarly(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		after  time.Duration
+		counts string
+		kept   bool
+	}{
+		{150 * time.Millisecond, "this machine: 0 calls in the figures; left out: 1 cold; not complete: 1\n", false},
+		{250 * time.Millisecond, "this machine: 1 call in the figures; left out: 1 cold; not complete: 1\n", true},
+	}
+	for _, tt := range tests {
+		file := filepath.Join(t.TempDir(), "r.json")
+		stop := func(ctx context.Context) context.Context {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(tt.after, cancel)
+			return ctx
+		}
+		r := drive(t, stop, []sim.Option{sim.WithScript(sim.Script{HeaderDelay: 100 * time.Millisecond})}, "run", "-out", file)
+		_, err := os.Stat(file)
+		written := strings.HasSuffix(r.stdout, "\nWritten to "+file+"\n")
+		if !strings.Contains(r.stdout, tt.counts) || (err == nil) != tt.kept || written != tt.kept || r.code != 1 {
+			t.Errorf("after %v: code %d, file %v, stdout\n%s", tt.after, r.code, err, r.stdout)
+		}
 	}
 }
 

@@ -68,6 +68,9 @@ func note(i int, r chat.Result) string {
 	if o := r.Call.Outcome(); o != tacho.Complete {
 		return "  " + o.String()
 	}
+	if r.OtherKind() {
+		return "  of another kind, left out"
+	}
 	if reused, known := r.Call.Reused(); i > 0 && known && !reused {
 		return "  connected anew, left out"
 	}

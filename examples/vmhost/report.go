@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -110,6 +111,11 @@ func differences(a, b []tacho.Group) (all []Difference) {
 		}
 	}
 	return all
+}
+
+// measured reports whether a call is in the figures.
+func (r *Report) measured() bool {
+	return slices.ContainsFunc(r.Summary, func(s Side) bool { return s.Measured > 0 })
 }
 
 // ok reports whether the run ended as it should.

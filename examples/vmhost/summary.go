@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/examples/internal/chat"
 )
 
 // Side sums up the blocks of one side. What is left out of the figures is
@@ -18,7 +19,7 @@ type Side struct {
 	Measured  int64     `json:"measured"`             // complete calls on a kept connection
 	Cold      int       `json:"cold"`                 // first calls of a block
 	Redialled int       `json:"redialled,omitempty"`  // later calls that had to connect anew
-	OtherKind int       `json:"other_kind,omitempty"` // plain answers where streams were asked for
+	OtherKind int       `json:"other_kind,omitempty"` // answers that are not of the kind asked for
 	Cached    int       `json:"cached,omitempty"`     // calls whose prompt came in part from a cache
 	Failures  []Failure `json:"failures,omitempty"`
 	Figures   []Stats   `json:"figures,omitempty"`
@@ -65,7 +66,7 @@ func summarise(side string, blocks []block, stream bool) (Side, []tacho.Group) {
 		s.Blocks++
 		warm := tacho.NewRecorder()
 		for i, r := range b.results {
-			s.add(i, r.Call, stream, warm, cold, failures)
+			s.add(i, r, warm, cold, failures)
 		}
 		groups = append(groups, kind(warm, stream))
 	}
@@ -85,7 +86,8 @@ func summarise(side string, blocks []block, stream bool) (Side, []tacho.Group) {
 }
 
 // add counts call i of a block where it belongs.
-func (s *Side) add(i int, c *tacho.Call, stream bool, warm, cold *tacho.Recorder, failures map[Failure]int) {
+func (s *Side) add(i int, r chat.Result, warm, cold *tacho.Recorder, failures map[Failure]int) {
+	c := r.Call
 	if i == 0 {
 		s.Cold++
 	}
@@ -102,9 +104,11 @@ func (s *Side) add(i int, c *tacho.Call, stream bool, warm, cold *tacho.Recorder
 	}
 	reused, known := c.Reused()
 	switch {
+	case i == 0 && r.OtherKind():
+		// It counts as a cold call and has no figures to compare.
 	case i == 0:
 		cold.Observe(c)
-	case c.Outcome() == tacho.Complete && c.Streaming() != stream:
+	case r.OtherKind():
 		s.OtherKind++
 	case known && !reused && c.Outcome() == tacho.Complete:
 		s.Redialled++

@@ -73,6 +73,8 @@ func (r Result) Advice() string {
 		return "Check the base URL: what answers there is no chat endpoint."
 	case status == 429:
 		return "The endpoint refuses by its rate limit: try later, or with fewer calls."
+	case r.OtherKind():
+		return r.kindAdvice()
 	case r.Call.Outcome() == tacho.Deadline:
 		return "The time for a call was up: raise -timeout."
 	case answered:
@@ -85,4 +87,50 @@ func (r Result) Advice() string {
 		return "The TLS handshake failed: check https or http in the base URL, and the certificate."
 	}
 	return ""
+}
+
+// A call is complete for the transport when its body came whole, whatever the
+// body is: the page of a web server, or one JSON object where a stream was asked
+// for. Such a call has none of the figures that it was made for.
+
+// OtherKind reports whether a whole answer came that is not of the kind asked
+// for. Its figures must not be mixed with those of the others.
+func (r Result) OtherKind() bool {
+	if r.Call == nil || r.Call.Outcome() != tacho.Complete {
+		return false
+	}
+	return r.Call.Streaming() == r.plain || !answers(r.Call)
+}
+
+// answers reports whether a complete call's body is a model's answer: a stream,
+// which has had its end, or an object with a choice, a model, an id or a usage.
+func answers(c *tacho.Call) bool {
+	u := c.Usage()
+	return c.Streaming() || len(c.FinishReasons()) > 0 || c.ResponseModel() != "" || c.ResponseID() != "" ||
+		u.Input.Reported || u.Output.Reported
+}
+
+// kinds says what came, and in place of what.
+func (r Result) kinds() string {
+	asked := "a stream"
+	if r.plain {
+		asked = "one JSON object"
+	}
+	switch {
+	case !answers(r.Call):
+		return "no answer of a model in place of " + asked
+	case r.plain:
+		return "a stream in place of " + asked
+	}
+	return "one JSON object in place of " + asked
+}
+
+func (r Result) kindAdvice() string {
+	switch {
+	case !answers(r.Call):
+		return "Check the base URL, which usually ends in /v1: what answers there may be a web page."
+	case r.plain:
+		return "The endpoint answers in streams: leave -no-stream out."
+	}
+	return "The endpoint answers without a stream: add -no-stream."
 }

@@ -37,11 +37,14 @@ func (c *Client) Close() { c.client.CloseIdleConnections() }
 type Result struct {
 	Call *tacho.Call
 	Outs []time.Duration // from the call's start to each event with output
-	Err  error           // what the caller saw; it never holds the key
+	Err  error           // what the caller saw, or that the answer is of another kind; it never holds the key
+
+	plain bool // was asked for
 }
 
 // Call makes one call and reads its answer to the end.
 func (c *Client) Call(ctx context.Context, q Request) (r Result) {
+	r.plain = q.Plain
 	ctx, cancel := context.WithTimeout(ctx, q.Timeout)
 	defer cancel()
 	// Response, Stream and APIError have the record, too. A tracker has it also
@@ -61,8 +64,12 @@ func (c *Client) Call(ctx context.Context, q Request) (r Result) {
 	// that would dial anew. A call that its context ended may be told there, too.
 	_ = c.client.Transport().Wait(wait)
 	r.Call, _ = tracker.Call()
-	if r.Call == nil && r.Err == nil {
+	switch {
+	case r.Err != nil:
+	case r.Call == nil:
 		r.Err = errors.New("the call was not measured")
+	case r.OtherKind():
+		r.Err = errors.New("the answer is not of the kind asked for: " + r.kinds())
 	}
 	return r
 }

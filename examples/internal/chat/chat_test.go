@@ -94,3 +94,49 @@ func TestFailures(t *testing.T) {
 		})
 	}
 }
+
+// A web page under status 200 was a complete call without an error.
+func TestOtherKind(t *testing.T) {
+	t.Parallel()
+	const (
+		page   = "<!doctype html><title>It works</title>"
+		object = `{"id":"1","object":"chat.completion","model":"sim","choices":[{"index":0,"message":{"role":"assistant","content":"hi"},"finish_reason":"stop"}]}`
+		bare   = `{"choices":[{"message":{"content":"hi"}}]}`
+		events = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"hi\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+
+		noAnswer = "the answer is not of the kind asked for: no answer of a model in place of "
+		base     = "Check the base URL, which usually ends in /v1: what answers there may be a web page."
+	)
+	tests := []struct {
+		name, body, content string
+		plain               bool
+		err, advice         string // "": of the kind asked for
+	}{
+		{"page for a stream", page, "text/html; charset=utf-8", false, noAnswer + "a stream", base},
+		{"page for an object", page, "text/html; charset=utf-8", true, noAnswer + "one JSON object", base},
+		{"text for a stream", "OK", "text/plain", false, noAnswer + "a stream", base},
+		{"another object for a stream", `{"status":"ok"}`, "application/json", false, noAnswer + "a stream", base},
+		{"another object for an object", `{"status":"ok"}`, "application/json", true, noAnswer + "one JSON object", base},
+		{"object for a stream", object, "application/json", false,
+			"the answer is not of the kind asked for: one JSON object in place of a stream", "The endpoint answers without a stream: add -no-stream."},
+		{"stream for an object", events, "text/event-stream", true,
+			"the answer is not of the kind asked for: a stream in place of one JSON object", "The endpoint answers in streams: leave -no-stream out."},
+		{"object", object, "application/json", true, "", ""},
+		{"object with a choice alone", bare, "application/json", true, "", ""},
+		{"stream", events, "text/event-stream", false, "", ""},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			script := sim.Script{Body: []byte(tt.body), ContentType: tt.content}
+			r := call(t, 1, chat.Request{Prompt: "p", MaxTokens: 5, Timeout: time.Minute, Plain: tt.plain}, sim.WithScript(script))[0]
+			got := ""
+			if r.Err != nil {
+				got = r.Err.Error()
+			}
+			if got != tt.err || r.Advice() != tt.advice || r.OtherKind() != (tt.err != "") || r.Call.Outcome() != tacho.Complete {
+				t.Errorf("%v, error %q, advice %q, other kind %v; want %q, %q", r.Call.Outcome(), got, r.Advice(), r.OtherKind(), tt.err, tt.advice)
+			}
+		})
+	}
+}

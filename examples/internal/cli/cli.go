@@ -44,9 +44,14 @@ func Parse(fs *flag.FlagSet, args []string, usage string, stdout, stderr io.Writ
 	err := fs.Parse(args)
 	switch {
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprint(stdout, usage, "\nFlags:\n")
-		fs.SetOutput(stdout)
-		fs.PrintDefaults()
+		fmt.Fprint(stdout, usage)
+		flags := 0
+		fs.VisitAll(func(*flag.Flag) { flags++ })
+		if flags > 0 {
+			fmt.Fprint(stdout, "\nFlags:\n")
+			fs.SetOutput(stdout)
+			fs.PrintDefaults()
+		}
 		return OK, true
 	case err != nil:
 	case fs.NArg() > len(names):

@@ -40,7 +40,7 @@ type TargetFlags struct{ url, key, model string }
 // Add defines the flags.
 func (f *TargetFlags) Add(fs *flag.FlagSet) {
 	fs.StringVar(&f.url, "base-url", "", "the `URL` of the endpoint's API, such as https://api.openai.com/v1\n(else $OPENAI_BASE_URL, else the built-in simulation)")
-	fs.StringVar(&f.key, "api-key", "", "the API `key` (else $OPENAI_API_KEY); other users of this machine can see flags: prefer the variable")
+	fs.StringVar(&f.key, "api-key", "", "the API `key` (else $OPENAI_API_KEY);\nother users of this machine can see flags: prefer the variable")
 	fs.StringVar(&f.model, "model", "", "the `name` of the model to ask for; needed with an endpoint")
 }
 

@@ -52,14 +52,6 @@ func Optional(d time.Duration, ok bool) string {
 	return Duration(d)
 }
 
-// Signed is Duration with a sign, for differences.
-func Signed(d time.Duration) string {
-	if d > 0 {
-		return "+" + Duration(d)
-	}
-	return Duration(d)
-}
-
 // Millis tells a duration in milliseconds without the unit, for columns whose
 // head names it.
 func Millis(d time.Duration) string {

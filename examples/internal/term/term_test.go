@@ -40,16 +40,50 @@ func TestDuration(t *testing.T) {
 			t.Errorf("Duration(%d) = %q, want %q", int64(tt.d), got, tt.want)
 		}
 	}
-	for d, want := range map[time.Duration]string{0: "0 ns", 2000: "+2.000 µs", -2000: "−2.000 µs"} {
-		if got := term.Signed(d); got != want {
-			t.Errorf("Signed(%d) = %q, want %q", int64(d), got, want)
-		}
-	}
 	if got, none := term.Optional(2000, true), term.Optional(2000, false); got != "2.000 µs" || none != term.Absent {
 		t.Errorf("Optional = %q, %q", got, none)
 	}
 	if got := term.Millis(12_250 * time.Microsecond); got != "12.3" {
 		t.Errorf("Millis = %q", got)
+	}
+}
+
+// The unit of one duration does not follow from the others: 414.7 µs stood above
+// 2.394 ms.
+func TestScale(t *testing.T) {
+	t.Parallel()
+	const us, ms = time.Microsecond, time.Millisecond
+	tests := []struct {
+		top  time.Duration
+		all  []time.Duration
+		want string
+	}{
+		{2394 * us, []time.Duration{414_700, 2394 * us}, "0.415 ms 2.394 ms"},
+		{20_630 * us, []time.Duration{20_630 * us, 161_500, 0}, "20.630 ms 0.162 ms 0.000 ms"},
+		{20 * ms, []time.Duration{20 * ms, 0}, "20.00 ms 0.00 ms"},
+		{966_100, []time.Duration{966_100, 31_680, 1_029_400}, "966.1 µs 31.7 µs 1029.4 µs"},
+		{20 * ms, []time.Duration{20 * ms, 1}, "20.000000 ms 0.000001 ms"},
+		{999_949, []time.Duration{999_949}, "999.9 µs"},
+		{999_950, []time.Duration{999_950}, "1.0000 ms"},
+		{3 * time.Second, []time.Duration{3 * time.Second, 70 * ms}, "3.0000 s 0.0700 s"},
+		{0, []time.Duration{0, 0}, "0 ns 0 ns"},
+		{-500 * us, []time.Duration{-500 * us}, "−500.0 µs"},
+	}
+	for _, tt := range tests {
+		var got []string
+		for _, d := range tt.all {
+			got = append(got, term.ScaleOf(tt.top, tt.all...).Duration(d))
+		}
+		if text := strings.Join(got, " "); text != tt.want {
+			t.Errorf("ScaleOf(%v, %v): %q, want %q", tt.top, tt.all, text, tt.want)
+		}
+	}
+	s := term.ScaleOf(500*us, -49)
+	if got, want := s.Signed(500*us)+" "+s.Signed(-49)+" "+s.Signed(0), "+500.000 µs −0.049 µs 0.000 µs"; got != want {
+		t.Errorf("Signed: %q, want %q", got, want)
+	}
+	if got := (term.Scale{}).Duration(1500); got != "1500 ns" {
+		t.Errorf("the zero Scale: %q", got)
 	}
 }
 
