@@ -29,6 +29,9 @@ type Program func(ctx context.Context, args []string, env func(string) string, s
 // Main runs a program and exits. The first Ctrl-C ends its context, so that it
 // prints what it has; the second one ends the process.
 func Main(run Program) {
+	// A reader of the output that goes away, such as head, must not cost what was
+	// measured: the file is still to be written.
+	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop)
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
