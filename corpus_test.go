@@ -42,7 +42,7 @@ type recording struct {
 // TestCorpus replays recorded exchanges over HTTP and compares the record with
 // what is known to be right, key by key. TACHO_CORPUS names a folder that holds
 // corpus/ and corpus-expected/.
-func TestCorpus(t *testing.T) {
+func TestCorpus(t *testing.T) { //nolint:paralleltest // its subtests are
 	dir := os.Getenv("TACHO_CORPUS")
 	if dir == "" {
 		t.Skip("TACHO_CORPUS names no folder with corpus/ and corpus-expected/")

@@ -32,7 +32,7 @@ func collected(done <-chan struct{}) {
 // TestKeptCallKeepsTheRecordOnly keeps calls, as a tracker does, and waits
 // until what else hung on their requests is collected: a value of the context,
 // and the body.
-func TestKeptCallKeepsTheRecordOnly(t *testing.T) {
+func TestKeptCallKeepsTheRecordOnly(t *testing.T) { //nolint:paralleltest // runs the collector again and again
 	srv := sim.New(t, sim.WithScript(sim.Script{Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Finish(0, "stop"), sim.Done()}}))
 	base := srv.Transport()
 	defer base.CloseIdleConnections()
@@ -84,7 +84,7 @@ func TestKeptCallKeepsTheRecordOnly(t *testing.T) {
 
 // TestDroppedAfterEvents leaves an iteration and drops the response: the tap
 // must not keep the body through what it tells the iterator.
-func TestDroppedAfterEvents(t *testing.T) {
+func TestDroppedAfterEvents(t *testing.T) { //nolint:paralleltest // runs the collector again and again
 	srv := sim.New(t, sim.WithScript(sim.Script{Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Hang()}}))
 	base := srv.Transport()
 	told := make(chan tacho.Outcome, 2)
@@ -114,7 +114,7 @@ func TestDroppedAfterEvents(t *testing.T) {
 
 // TestParentContextDoesNotGrow makes calls under one long-lived context: what
 // they register there goes with them.
-func TestParentContextDoesNotGrow(t *testing.T) {
+func TestParentContextDoesNotGrow(t *testing.T) { //nolint:paralleltest // runs the collector again and again
 	parent, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	const calls = 300

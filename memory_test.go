@@ -20,7 +20,7 @@ import (
 // TestStreamMemory holds what a stream in flight costs beyond the base: the
 // heap with many open streams over net/http, bare and measured, each with half
 // an event read.
-func TestStreamMemory(t *testing.T) {
+func TestStreamMemory(t *testing.T) { //nolint:paralleltest // measures the heap of the process
 	const streams, limit = 500, 4096
 	head, events, _ := bytes.Cut(streamResponse(20), []byte("\r\n\r\n"))
 	head = bytes.Replace(head, []byte("Content-Length: "), []byte("Content-Length: 1"), 1) // more is to come
@@ -74,7 +74,7 @@ func TestStreamMemory(t *testing.T) {
 // TestCallAllocations holds what a plain call allocates beyond the base, over
 // net/http, with nothing but a recorder. The least of several rounds counts: a
 // collection that empties a pool in the midst of one is not the call's.
-func TestCallAllocations(t *testing.T) {
+func TestCallAllocations(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	const limit = 20
 	base := cannedServer(t, plainResponse())
 	buf := make([]byte, 4096)
@@ -95,7 +95,7 @@ func TestCallAllocations(t *testing.T) {
 
 // TestEventAllocations holds that an event allocates nothing: a stream of 2,000
 // events allocates as often as one of 1,000.
-func TestEventAllocations(t *testing.T) {
+func TestEventAllocations(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	buf := make([]byte, 8192)
 	allocs := func(events, pieces int) float64 {
 		_, body, _ := bytes.Cut(streamResponse(events), []byte("\r\n\r\n"))
@@ -114,7 +114,7 @@ func TestEventAllocations(t *testing.T) {
 }
 
 // TestPassAllocations holds that a request that is no call allocates nothing.
-func TestPassAllocations(t *testing.T) {
+func TestPassAllocations(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	rt := quiet(nothing{})
 	req, _ := http.NewRequest("POST", "http://host.invalid/v1/files", nil)
 	if n := testing.AllocsPerRun(100, func() { rt.RoundTrip(req) }); n != 0 {

@@ -267,8 +267,8 @@ func TestNoResponse(t *testing.T) {
 
 // TestDropped abandons a stream without reading its end or closing it. The
 // collector finds that, so it runs outside a bubble.
-func TestDropped(t *testing.T) {
-	for _, tc := range []struct {
+func TestDropped(t *testing.T) { //nolint:paralleltest // runs the collector again and again
+	for _, tc := range []struct { //nolint:paralleltest // as above
 		name, body string
 		script     sim.Script
 		want       tacho.Outcome

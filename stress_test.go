@@ -17,7 +17,7 @@ import (
 
 // TestManyStreams ends 2,000 concurrent streams in every way there is, and
 // adds up: each call is told once, no connection and no goroutine is left.
-func TestManyStreams(t *testing.T) {
+func TestManyStreams(t *testing.T) { //nolint:paralleltest // counts the goroutines of the process
 	const streams = 2000
 	whole := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Text(0, "c"), sim.Finish(0, "stop"), sim.Done()}
 	cut := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Cut()}

@@ -204,7 +204,7 @@ func TestDeepNesting(t *testing.T) {
 }
 
 // TestEventsAllocateNothing holds the steady state of each API.
-func TestEventsAllocateNothing(t *testing.T) {
+func TestEventsAllocateNothing(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	for _, tc := range []struct {
 		api  API
 		docs []string
