@@ -13,8 +13,8 @@ import (
 // Call is the record of one call. Observers get it when the call has ended;
 // from then on it does not change, and it is safe for concurrent use.
 //
-// A figure that does not exist for the call is absent: its method returns
-// false, and json.Marshal leaves it out. Durations count from Start unless
+// A figure that does not exist for the call is absent, all of them in the zero
+// Call: its method returns false, and json.Marshal leaves it out. Durations count from Start unless
 // their method says otherwise.
 type Call struct {
 	api       wire.API
@@ -35,6 +35,7 @@ type Call struct {
 	failed    bool
 	byServer  bool // and the server says what
 	midStream bool
+	unread    bool // the body was not looked at: compressed, or nothing of it was read
 
 	phases   phase.Result
 	ttfb     time.Duration
@@ -109,7 +110,8 @@ func (o Outcome) Bad() bool {
 
 // Failure is what went wrong. Type and Code are the server's, or Type is one
 // of our own for a fault of the exchange: dns, connect, tls, timeout,
-// cancelled, connection, protocol. What does not fit [A-Za-z0-9_.:/-] or is
+// cancelled, connection, protocol. MidStream tells an error that the server sent
+// inside a stream under HTTP 200. What does not fit [A-Za-z0-9_.:/-] or is
 // longer than 64 bytes is "_OTHER": the texts of errors may hold content.
 type Failure struct {
 	Type, Code string

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"net/url"
 	"strings"
@@ -42,6 +43,11 @@ func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
 		}
 	}
 	config := newConfig(opts)
+	for _, h := range config.headers {
+		if err := checkHeader(h[0], h[1]); err != nil {
+			return nil, err
+		}
+	}
 	base := config.base
 	switch n := config.concurrency; {
 	case config.sized && base != nil:
@@ -57,6 +63,24 @@ func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
 		base: u, key: apiKey, azure: isAzure(u.Hostname()), headers: config.headers,
 		transport: &Transport{base: base, config: config},
 	}, nil
+}
+
+// checkHeader refuses what could not be sent, or what net/http takes from
+// elsewhere and would ignore here.
+func checkHeader(name, value string) error {
+	switch http.CanonicalHeaderKey(name) {
+	case "Host", "Content-Length", "Transfer-Encoding", "Trailer":
+		return fmt.Errorf("tacho: WithHeader(%q): net/http does not take this header from a request's headers", name)
+	}
+	if name == "" || strings.ContainsFunc(name, notInToken) || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return fmt.Errorf("tacho: WithHeader(%q): the name or the value has a character that no header can hold", name)
+	}
+	return nil
+}
+
+// notInToken tells what a header's name must not hold (RFC 9110, 5.6.2).
+func notInToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
 }
 
 // newIdleTransport is the default transport with room for n idle connections
@@ -173,7 +197,7 @@ type Stream struct {
 
 // All yields the events of the stream, measured, and closes it at its end or
 // when the loop is left; see Events.
-func (s *Stream) All() func(yield func(Event, error) bool) {
+func (s *Stream) All() iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		defer s.Close()
 		for ev, err := range Events(s.resp) {
@@ -336,7 +360,7 @@ func (c *Client) newAPIError(target string, resp *http.Response, body []byte, ca
 		// Some servers quote the key that they refuse.
 		body = bytes.ReplaceAll(body, []byte(c.key), []byte("[the key]"))
 	}
-	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: resp.Header.Get("X-Request-Id"), Call: call}
+	e := &APIError{URL: target, Status: resp.StatusCode, RequestID: requestID(resp.Header), Call: call}
 	var obj struct {
 		Error  json.RawMessage `json:"error"`
 		Detail any             `json:"detail"`
@@ -366,6 +390,17 @@ func (c *Client) newAPIError(target string, resp *http.Response, body []byte, ca
 		e.Code = fmt.Sprint(in.Code)
 	}
 	return e
+}
+
+// requestID looks for the id under the names that it has: OpenAI's, Azure's,
+// and what others use.
+func requestID(h http.Header) string {
+	for _, name := range [...]string{"X-Request-Id", "Apim-Request-Id", "X-Ms-Request-Id", "Request-Id", "Cf-Ray"} {
+		if id := h.Get(name); id != "" {
+			return id
+		}
+	}
+	return ""
 }
 
 // firstLine cuts a text that is no JSON to what a message can show.

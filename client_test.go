@@ -100,6 +100,9 @@ func TestNewClientRefuses(t *testing.T) {
 		{"https://user:sec ret@h\x01", "k", "tacho: the base URL cannot be read: give one like https://api.openai.com/v1", nil},
 		{"https://h/v1", "k\n", "tacho: the API key has white space or a control character in it: check how it was copied", nil},
 		{"https://h/v1", "k", "tacho: WithConcurrency(0): the number of calls in flight must be 1 or more", []tacho.ClientOption{tacho.WithConcurrency(0)}},
+		{"https://h/v1", "k", `tacho: WithHeader("host"): net/http does not take this header from a request's headers`, []tacho.ClientOption{tacho.WithHeader("host", "x")}},
+		{"https://h/v1", "k", `tacho: WithHeader("X Y"): the name or the value has a character that no header can hold`, []tacho.ClientOption{tacho.WithHeader("X Y", "x")}},
+		{"https://h/v1", "k", `tacho: WithHeader("X"): the name or the value has a character that no header can hold`, []tacho.ClientOption{tacho.WithHeader("X", "a\r\nb")}},
 		{"https://h/v1", "k", "tacho: WithConcurrency and WithBase exclude each other: the base keeps the connections",
 			[]tacho.ClientOption{tacho.WithConcurrency(1), tacho.WithBase(http.DefaultTransport)}},
 	} {

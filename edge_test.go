@@ -143,7 +143,7 @@ func TestStrangeEnds(t *testing.T) {
 		{"an encoding that is none", "/v1/chat/completions", 200, http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {"Identity"}}, `data: {"choices":[{"delta":{"content":"a"}}]}` + "\n\n", io.EOF,
 			map[string]any{"outcome": "cut", "output_events": 1.0}},
 		{"a compressed body passes unread", "/v1/chat/completions", 200, http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {"gzip"}}, "\x1f\x8b\x08", io.EOF,
-			map[string]any{"outcome": "complete", "output_events": 0.0}},
+			map[string]any{"outcome": "complete", "stream": true, "events": nil, "output_events": nil, "done_seen": nil, "text_chars": nil, "tool_call_count": nil}},
 		{"content in a finish reason", "/v1/chat/completions", 200, sse, `data: {"choices":[{"delta":{"content":"a"},"finish_reason":"my name is Eve"}]}` + "\n\n", io.EOF,
 			map[string]any{"outcome": "complete", "finish_reasons": []any{"_OTHER"}}},
 		{"a timing with a strange name", "/v1/chat/completions", 200, http.Header{"Content-Type": {"text/event-stream"}, "Server-Timing": {strings.Repeat("n", 1<<20) + ";dur=1, a;dur=2"}}, stopped, io.EOF,

@@ -144,6 +144,7 @@ func (x *exchange) closeEarly(at time.Duration) {
 	}
 	x.wait(at)
 	x.freeze(at)
+	c.unread = c.unread || x.read == 0
 	switch {
 	case c.status >= 400:
 		x.flush(at)

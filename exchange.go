@@ -157,7 +157,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		x.decide(false)
 	case compressed(resp.Header):
 		x.mode = bodyOpaque
-		c.stream = likely
+		c.stream, c.unread = likely, true
 	default:
 		c.stream = x.typed // until the first bytes say
 	}

@@ -55,6 +55,9 @@ func (f Figure) ofStreams() bool {
 // is no single duration: see Gaps.
 func (c *Call) Figure(f Figure) (time.Duration, bool) {
 	d := absent
+	if c.start.IsZero() {
+		return 0, false // the zero Call
+	}
 	switch f {
 	case DNS:
 		d = c.phases.Phases[phase.DNS]
@@ -156,13 +159,15 @@ func (c *Call) pace() (tokens int64, span time.Duration, ok bool) {
 	if !ok || c.choices() > 1 || c.outputEvents < 2 || tokens < 2 || c.Buffered() {
 		return 0, 0, false
 	}
-	return tokens, c.ttlt - c.ttft, true
+	// Output that came in one Read has no pace that could be told.
+	span = c.ttlt - c.ttft
+	return tokens, span, span > 0
 }
 
 // TPOT returns the time per output token: (TTLT − TTFT) ÷ (streamed tokens −
 // k₁), where k₁, the tokens of the first event, is assumed to be 1. It is
-// absent for several choices, fewer than two output events, a denominator
-// below 1, reasoning summaries and buffered streams.
+// absent for several choices, fewer than two output events, all of them in one
+// Read, a denominator below 1, reasoning summaries and buffered streams.
 func (c *Call) TPOT() (PerToken, bool) {
 	tokens, span, ok := c.pace()
 	if !ok {
@@ -174,18 +179,18 @@ func (c *Call) TPOT() (PerToken, bool) {
 // TokensPerSecond returns streamed tokens ÷ (TTLT − TTFT), absent as TPOT is.
 func (c *Call) TokensPerSecond() (float64, bool) {
 	tokens, span, ok := c.pace()
-	if !ok || span <= 0 {
+	if !ok {
 		return 0, false
 	}
 	return float64(tokens) / inSeconds(span), true
 }
 
 // TBT returns the mean time between tokens: each gap shared over the tokens of
-// its later event, of which one is assumed. Absent for several choices and
-// buffered streams.
+// its later event, of which one is assumed. Absent for several choices,
+// buffered streams, and output that all came in one Read.
 func (c *Call) TBT() (PerToken, bool) {
 	g, ok := c.Gaps()
-	if !ok || c.choices() > 1 || c.Buffered() {
+	if !ok || c.choices() > 1 || c.Buffered() || g.Max == 0 {
 		return PerToken{}, false
 	}
 	return PerToken{g.Mean, true}, true

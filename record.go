@@ -152,7 +152,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	if r.Usage != nil {
 		r.UsageSource = "reported"
 	}
-	if c.stream {
+	if c.stream && !c.unread {
 		c.streamJSON(&r)
 	}
 	for _, f := range c.facts.Finish {
@@ -162,7 +162,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		}
 		r.Finish = append(r.Finish, reason)
 	}
-	if c.status > 0 && c.status < 400 {
+	if c.status > 0 && c.status < 400 && !c.unread {
 		r.TextChars, r.Reasoning = &c.facts.TextChars, &c.facts.ReasoningChars
 		r.ToolCalls = ptr(len(c.facts.Calls))
 	}
