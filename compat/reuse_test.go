@@ -86,9 +86,10 @@ func (s *setting) serverOptions() []sim.Option {
 	return append([]sim.Option{sim.WithScript(sim.Script{Text: "to be or not", TailDelay: tail})}, s.server...)
 }
 
-// check runs the series. On a port, a client that the machine holds up for as
-// long as the tail finds it there and reuses the connection by chance: a
-// loss of all connections is exact in memory only.
+// check runs the series. The numbers are exact in memory only. On a port, a
+// client that the machine holds up for as long as the tail finds it there and
+// reuses the connection by chance, and a drain that is held up for 250 ms gives
+// up: there most must be reused with tacho, and bare is logged.
 func (s *setting) check(t *testing.T, srv *sim.Server, measured, exact bool) {
 	t.Helper()
 	want, who := s.bare, "bare"
@@ -97,8 +98,11 @@ func (s *setting) check(t *testing.T, srv *sim.Server, measured, exact bool) {
 	}
 	conns, calls := s.run(t, srv, measured)
 	t.Logf("%s: reused %d of %d", who, conns.again, series-1)
-	if exact || want > 0 {
+	switch {
+	case exact:
 		equal(t, who+": reused connections", conns.again, want)
+	case conns.again < want-want/4:
+		t.Errorf("%s: reused connections is %d, want most of %d", who, conns.again, want)
 	}
 	equal(t, who+": requests", conns.got, series)
 	equal(t, who+": accepted connections", srv.Accepted(), series-conns.again)
