@@ -128,15 +128,24 @@ func (x *exchange) fence() {
 // missing or wrong with some servers. It returns the bytes that are left to
 // look at, nil while it is undecided.
 func (x *exchange) sniffBody(p []byte) []byte {
+	held, start := x.nsniff > 0, -1
 	for i, b := range p {
 		if x.nsniff == 0 && (b == ' ' || b == '\t' || b == '\n' || b == '\r') {
 			continue
+		}
+		if start < 0 {
+			start = i
 		}
 		x.sniff[x.nsniff] = b
 		x.nsniff++
 		stream, decided := looksLikeStream(x.sniff[:x.nsniff], x.typed)
 		if decided {
 			x.decide(stream)
+			if !held {
+				// The usual case: they are all in this Read.
+				x.nsniff = 0
+				return p[start:]
+			}
 			if !stream {
 				x.dec.Write(x.sniff[:x.nsniff])
 				x.nsniff = 0

@@ -181,7 +181,7 @@ func (d *Decoder) members(b []byte, i int) int {
 		}
 		k := b[i+1 : end]
 		s := d.child(m.top().slot, k)
-		if (s == none || s == gValue) && !plain(k) {
+		if s == none && bytes.IndexByte(k, '\\') >= 0 || s == gValue && !plain(k) {
 			return d.key(b, i+1) // it may be a known one, written with escapes
 		}
 		m.slot = s

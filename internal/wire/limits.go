@@ -44,8 +44,9 @@ func (f *Facts) ReadHeader(h http.Header) {
 			r.RetryAfter = Number{n / 1000, true}
 		}
 	}
-	if l := r.Limits; l != (Limits{}) {
-		f.Limits = &l
+	if r.Limits != (Limits{}) {
+		f.Limits = new(Limits)
+		*f.Limits = r.Limits
 	}
 }
 

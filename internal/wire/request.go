@@ -24,9 +24,8 @@ type Number struct {
 
 // InitRequest makes d ready for a request body whose facts go to q.
 func (d *Decoder) InitRequest(q *Request) {
-	d.reset()
-	d.req = q
-	d.memo.off = true
+	d.api, d.stream, d.req = NoAPI, false, q
+	d.memo.off = true // the rest of d has no part in a request
 	d.Begin()
 }
 
