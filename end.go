@@ -136,7 +136,7 @@ func (x *exchange) closeBody() error {
 // nobody asked for the EOF behind it.
 func (x *exchange) closeEarly(at time.Duration) {
 	c := x.call
-	whole := x.length >= 0 && x.read >= x.length || x.mode == bodyPlain && x.dec.Whole()
+	whole := x.left == 0 || x.mode == bodyPlain && x.dec.Whole()
 	if whole && c.status < 400 && x.mode != bodyStream && x.mode != bodyUnknown {
 		x.endBody(x.last, io.EOF)
 		c.eof = false
@@ -144,7 +144,7 @@ func (x *exchange) closeEarly(at time.Duration) {
 	}
 	x.wait(at)
 	x.freeze(at)
-	c.unread = c.unread || x.read == 0
+	c.unread = c.unread || !x.some
 	switch {
 	case c.status >= 400:
 		x.flush(at)

@@ -52,9 +52,9 @@ type exchange struct {
 	draining atomic.Bool
 	// reading is when the Read under way began, plus 1; 0: none is.
 	reading atomic.Int64
-	late    bool // what was read may have come earlier
-	length  int64
-	read    int64
+	late    bool  // what was read may have come earlier
+	some    bool  // something was read
+	left    int64 // of the Content-Length; negative: not known
 
 	returned      time.Duration // when the last Read returned, at first RoundTrip
 	last          time.Duration // when the last byte came
@@ -84,9 +84,13 @@ func (x *exchange) request(req *http.Request) *http.Request {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
 	parent := x.startSpan(req.Context())
+	tcp := phase.ReadTCPInfo
+	if x.config.noTCPInfo {
+		tcp = nil
+	}
 	// Our context is the outermost: package context asks it, and no value
 	// around it, for AfterFunc.
-	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, !x.config.noTCPInfo, &c.phases), x
+	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, tcp, &c.phases), x
 	// One that has ended is handed on as it is: its Done is closed already, not
 	// when a goroutine comes to it.
 	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known) {
@@ -149,7 +153,9 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 
 	x.rc = resp.Body
-	x.length = resp.ContentLength
+	if x.left = resp.ContentLength; x.left == 0 {
+		x.left = -1 // a base of the application's own, for there is a body
+	}
 	x.typed = isEventStream(resp.Header)
 	likely := c.status < 400 && (x.typed || c.req.Stream)
 	switch {

@@ -76,7 +76,8 @@ func (x *exchange) readBody(p []byte) (int, error) {
 	}
 	if n > 0 {
 		x.last = after
-		x.read += int64(n)
+		x.some = true
+		x.left -= int64(n)
 		x.consume(p[:n], after)
 	}
 	if err != nil {

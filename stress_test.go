@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"runtime"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,11 +21,14 @@ import (
 func TestManyStreams(t *testing.T) { //nolint:paralleltest // counts the goroutines of the process
 	const streams = 2000
 	whole := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Text(0, "c"), sim.Finish(0, "stop"), sim.Done()}
-	cut := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Cut()}
+	cuts := func(events int) (steps []sim.Step) { // after so many events
+		steps = append(steps, whole[:events]...)
+		return append(steps, sim.Cut())
+	}
 	hang := []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Text(0, "b"), sim.Hang()}
 	before := runtime.NumGoroutine()
 	servers := map[string]*rig{}
-	for name, steps := range map[string][]sim.Step{"whole": whole, "cut": cut, "hang": hang} {
+	for name, steps := range map[string][]sim.Step{"whole": whole, "hang": hang, "cut0": cuts(0), "cut1": cuts(1), "cut2": cuts(2), "cut3": cuts(3), "cut4": cuts(4)} {
 		servers[name] = newRig(t, []sim.Option{sim.WithScript(sim.Script{Steps: steps})})
 	}
 	rec := tacho.NewRecorder()
@@ -45,7 +49,7 @@ func TestManyStreams(t *testing.T) { //nolint:paralleltest // counts the gorouti
 		case tacho.Complete:
 			r = servers["whole"]
 		case tacho.Cut:
-			r = servers["cut"]
+			r = servers["cut"+strconv.Itoa(random.IntN(5))]
 		}
 		wg.Go(func() {
 			<-start

@@ -31,7 +31,7 @@ type Trace struct {
 	result  *Result
 
 	retransBase int64
-	tcpInfo     bool
+	tcp         func(net.Conn) (TCPInfo, bool)
 	frozen      bool
 }
 
@@ -76,11 +76,12 @@ const (
 )
 
 // Attach returns a context whose exchange is timed from start on. A trace that
-// ctx has already keeps its hooks. With tcpInfo the kernel's view of the
-// connection is read at the begin and the end. What is found goes to r, which
-// does not change any more once the trace is frozen.
-func (t *Trace) Attach(ctx context.Context, start time.Time, tcpInfo bool, r *Result) context.Context {
-	t.start, t.tcpInfo, t.result = start, tcpInfo, r
+// ctx has already keeps its hooks. With tcp, which
+// is ReadTCPInfo or nil, the kernel's view of the connection is read at the begin
+// and the end. What is found goes to r, which does not change any more once the
+// trace is frozen.
+func (t *Trace) Attach(ctx context.Context, start time.Time, tcp func(net.Conn) (TCPInfo, bool), r *Result) context.Context {
+	t.start, t.tcp, t.result = start, tcp, r
 	t.gotConn, t.wrote = None, None
 	*r = Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
 	t.hooks = httptrace.ClientTrace{
@@ -165,8 +166,8 @@ func (t *Trace) gotConnection(info httptrace.GotConnInfo) {
 	t.result.Conns++
 	t.result.Reused, t.result.FirstByte = info.Reused, None
 	t.retransBase = 0
-	if t.tcpInfo && info.Reused {
-		if i, ok := readTCPInfo(info.Conn); ok {
+	if t.tcp != nil && info.Reused {
+		if i, ok := t.tcp(info.Conn); ok {
 			t.retransBase = i.Retransmits
 		}
 	}
@@ -231,8 +232,8 @@ func (t *Trace) Freeze() {
 		return
 	}
 	r.Remote = t.conn.RemoteAddr()
-	if t.tcpInfo {
-		if r.TCP, r.HasTCP = readTCPInfo(t.conn); r.HasTCP {
+	if t.tcp != nil {
+		if r.TCP, r.HasTCP = t.tcp(t.conn); r.HasTCP {
 			r.TCP.Retransmits = max(0, r.TCP.Retransmits-t.retransBase)
 		}
 	}

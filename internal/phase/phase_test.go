@@ -103,7 +103,7 @@ func TestTrace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tr Trace
 				var r Result
-				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true, &r))
+				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), ReadTCPInfo, &r))
 				for _, p := range tc.play {
 					p(hooks)
 				}
@@ -131,7 +131,7 @@ func TestConcurrentHooks(t *testing.T) {
 	t.Parallel()
 	var tr Trace
 	var r Result
-	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), true, &r))
+	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), ReadTCPInfo, &r))
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
@@ -158,6 +158,33 @@ func TestConcurrentHooks(t *testing.T) {
 	for name, d := range map[string]time.Duration{"dns": r.Phases[DNS], "connect": r.Phases[Connect], "tls": r.Phases[TLS], "send": r.Send, "wait": r.Wait} {
 		if d < None {
 			t.Errorf("%s is %v", name, d)
+		}
+	}
+}
+
+// TestRetransmits counts those of the call: on a reused connection less what
+// there was before, on a fresh one all of them, those of the dial too.
+func TestRetransmits(t *testing.T) {
+	t.Parallel()
+	a, b := net.Pipe()
+	defer a.Close()
+	defer b.Close()
+	for _, tc := range []struct {
+		reused        bool
+		before, after int64
+		want          int64
+	}{{false, 5, 7, 7}, {true, 5, 7, 2}, {true, 5, 5, 0}, {true, 5, 4, 0}} {
+		now := tc.before
+		var tr Trace
+		var r Result
+		h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), func(net.Conn) (TCPInfo, bool) {
+			return TCPInfo{RTT: ms, RTTVar: 2 * ms, Retransmits: now}, true
+		}, &r))
+		h.GotConn(httptrace.GotConnInfo{Conn: a, Reused: tc.reused})
+		now = tc.after
+		tr.Freeze()
+		if want := (TCPInfo{ms, 2 * ms, tc.want}); !r.HasTCP || r.TCP != want {
+			t.Errorf("%+v: %+v, want %+v", tc, r.TCP, want)
 		}
 	}
 }

@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readTCPInfo asks the kernel about c, also through TLS. A connection that is
+// ReadTCPInfo asks the kernel about c, also through TLS. A connection that is
 // closed or no TCP has none, and neither has a kernel that knows no RTT.
-func readTCPInfo(c net.Conn) (info TCPInfo, ok bool) {
+func ReadTCPInfo(c net.Conn) (info TCPInfo, ok bool) {
 	tc, ok := tcpConn(c)
 	if !ok {
 		return info, false

@@ -6,5 +6,5 @@ package phase
 
 import "net"
 
-// readTCPInfo has no source outside Linux: the figures are absent.
-func readTCPInfo(net.Conn) (TCPInfo, bool) { return TCPInfo{}, false }
+// ReadTCPInfo has no source outside Linux: the figures are absent.
+func ReadTCPInfo(net.Conn) (TCPInfo, bool) { return TCPInfo{}, false }
