@@ -75,6 +75,9 @@ func Route(method, path string) API {
 	if path == "" {
 		return NoAPI
 	}
+	if last := path[len(path)-1]; last != 's' && last != 'h' {
+		return NoAPI // no route ends so
+	}
 	for i := range routes {
 		if strings.HasSuffix(path, routes[i].path) {
 			return routes[i].api
