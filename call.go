@@ -35,7 +35,7 @@ type Call struct {
 	failed    bool
 	byServer  bool // and the server says what
 	midStream bool
-	unread    bool // the body was not looked at: compressed, or nothing of it was read
+	unread    bool // the body was not looked at: of an encoding unknown here, or nothing of it was read
 
 	phases   phase.Result
 	ttfb     time.Duration

@@ -30,6 +30,10 @@ func (x *exchange) serverFailure(mid bool) {
 // endBody ends the body with io.EOF or a read error. The lock is held.
 func (x *exchange) endBody(at time.Duration, err error) {
 	c := x.call
+	if x.inflater != nil {
+		x.inflater.end()
+		x.inflater = nil
+	}
 	if err == io.EOF {
 		c.eof = true
 		switch x.mode {

@@ -7,7 +7,6 @@ import (
 	"io"
 	"net/http"
 	"runtime"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -60,6 +59,7 @@ type exchange struct {
 	last          time.Duration // when the last byte came
 	networkAtLast time.Duration // of the last output event
 	gapSeries     *Histogram
+	inflater      *inflater // of a compressed body, else nil
 	marks         *markList // where Events wants to know of each event; never part of a body
 }
 
@@ -70,7 +70,7 @@ const (
 	bodyUnknown bodyMode = iota // until its first bytes
 	bodyStream
 	bodyPlain
-	bodyOpaque // compressed for the caller: not looked at
+	bodyOpaque // of an encoding unknown here: not looked at
 )
 
 func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
@@ -158,17 +158,21 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	x.typed = isEventStream(resp.Header)
 	likely := c.status < 400 && (x.typed || c.req.Stream)
+	enc := encoding(resp.Header)
+	if enc == "gzip" || enc == "deflate" {
+		x.inflater = x.inflate(enc)
+	}
 	switch {
 	case c.status >= 400:
 		x.decide(false)
-	case compressed(resp.Header):
+	case enc != "" && x.inflater == nil:
 		x.mode = bodyOpaque
 		c.stream, c.unread = likely, true
 	default:
 		c.stream = x.typed // until the first bytes say
 	}
 	x.mu.Unlock()
-	if !likely && c.status < 400 && x.stop == nil {
+	if !likely && c.status < 400 && x.stop == nil && x.inflater == nil {
 		resp.Body = (*plainBody)(x)
 		return resp, nil
 	}
@@ -197,12 +201,6 @@ func isEventStream(h http.Header) bool {
 	const mime = "text/event-stream"
 	t := first(h["Content-Type"])
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
-}
-
-// compressed reports whether the caller asked for a body that is encoded.
-func compressed(h http.Header) bool {
-	e := first(h["Content-Encoding"])
-	return e != "" && !strings.EqualFold(e, "identity")
 }
 
 // first is the first value of a header that is looked up under its canonical
@@ -321,6 +319,10 @@ func (x *exchange) claim() bool {
 		return false
 	}
 	x.told = true
+	if x.inflater != nil {
+		x.inflater.end()
+		x.inflater = nil
+	}
 	x.transport.readers.put(x.dec)
 	x.dec = nil
 	return true

@@ -61,7 +61,7 @@ const (
 )
 
 func newConfig[O ClientOption](opts []O) *config {
-	c := &config{atOnce: defaultAtOnce, provider: "openai"}
+	c := &config{atOnce: defaultAtOnce}
 	for _, o := range opts {
 		o.applyClient(c)
 	}
@@ -126,8 +126,9 @@ func WithObserver(f func(*Call)) Option {
 
 // WithProvider names the provider (gen_ai.provider.name) of the calls.
 //
-// By default it is "openai", the flavour of the API, and server.address tells
-// one server from another.
+// By default it is told by the host, and "openai" for a host that is not known:
+// the name is that of the API's flavour, and server.address tells one server
+// from another.
 func WithProvider(name string) Option {
 	return optionFunc(func(c *config) { c.provider = name })
 }

@@ -97,6 +97,18 @@ func (x *exchange) readBody(p []byte) (int, error) {
 // consume looks at the bytes of a Read that returned at the given time.
 func (x *exchange) consume(p []byte, at time.Duration) {
 	defer x.fence()
+	if x.inflater != nil {
+		x.inflater.feed(p, at)
+		return
+	}
+	x.look(p, at)
+}
+
+// look is consume for bytes that are not compressed, or no longer.
+func (x *exchange) look(p []byte, at time.Duration) {
+	if x.call.done {
+		return
+	}
 	if x.mode == bodyUnknown {
 		if p = x.sniffBody(p); p == nil {
 			return

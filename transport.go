@@ -105,14 +105,16 @@ func route(req *http.Request) wire.API {
 func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	x := &exchange{call: new(Call), transport: t, config: t.config}
 	if x.config == nil {
-		x.config = &config{atOnce: defaultAtOnce, provider: "openai"}
+		x.config = &config{atOnce: defaultAtOnce}
 	}
 	c := x.call
 	c.init()
 	c.start = time.Now()
 	c.api = api
-	c.provider = x.config.provider
 	c.server = req.URL.Host
+	if c.provider = x.config.provider; c.provider == "" {
+		c.provider = providerOf(c.server)
+	}
 	c.attempt = 1
 	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 {
 		if n, err := strconv.ParseUint(h[0], 10, 16); err == nil {

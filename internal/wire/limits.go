@@ -19,7 +19,7 @@ type Limits struct {
 
 // ReadHeader takes rate limits and server timings from a response's headers.
 func (f *Facts) ReadHeader(h http.Header) {
-	var r limitReader
+	r := limitReader{header: h}
 	for name, values := range h {
 		if len(values) == 0 || !strings.Contains("XROS", name[:min(1, len(name))]) {
 			continue
@@ -54,7 +54,8 @@ func (f *Facts) ReadHeader(h http.Header) {
 // headers come in no order.
 type limitReader struct {
 	Limits
-	rank [6]int8 // 0: none yet
+	header http.Header
+	rank   [6]int8 // 0: none yet
 }
 
 // read takes a header X-Ratelimit-WHAT[-OF][-WINDOW].
@@ -90,7 +91,7 @@ func (r *limitReader) read(rest, v string, tokens bool) {
 	}
 	switch what {
 	case "Reset":
-		if n := seconds(v); n.OK {
+		if n := untilReset(v, r.header); n.OK {
 			*r.number(tokens) = n
 			r.rank[k] = window
 		}
@@ -185,8 +186,34 @@ func seconds(v string) Number {
 	return Number{}
 }
 
-// retryAfter reads seconds or a date (RFC 9110, 10.2.3). A date counts from
-// the server's own clock, where it shows that.
+// untilReset reads a reset in any form: a time from now, a date, or an epoch in
+// seconds or milliseconds. One that is long past tells nothing.
+func untilReset(v string, h http.Header) Number {
+	if n := seconds(v); n.OK {
+		return n
+	}
+	at, err := time.Parse(time.RFC3339, v)
+	if err != nil {
+		at, err = http.ParseTime(v)
+	}
+	if n, bad := strconv.ParseFloat(v, 64); err != nil && bad == nil && n >= 1e9 && n < 1e14 {
+		if n >= 1e11 {
+			n /= 1000
+		}
+		at, err = time.UnixMilli(int64(n*1000)), nil
+	}
+	if err != nil {
+		return Number{}
+	}
+	left := at.Sub(serverTime(h)).Seconds()
+	const stale = -60
+	if left < stale {
+		return Number{}
+	}
+	return Number{max(0, left), true}
+}
+
+// retryAfter reads seconds or a date (RFC 9110, 10.2.3).
 func retryAfter(v string, h http.Header) Number {
 	if n := seconds(v); n.OK {
 		return n
@@ -195,9 +222,13 @@ func retryAfter(v string, h http.Header) Number {
 	if err != nil {
 		return Number{}
 	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		now = time.Now()
+	return Number{max(0, at.Sub(serverTime(h)).Seconds()), true}
+}
+
+// serverTime is the server's own clock, where it shows that, for what it dates.
+func serverTime(h http.Header) time.Time {
+	if now, err := http.ParseTime(h.Get("Date")); err == nil {
+		return now
 	}
-	return Number{max(0, at.Sub(now).Seconds()), true}
+	return time.Now()
 }

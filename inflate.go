@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"bufio"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// A caller that asks for compression itself gets compressed bytes. The tap then
+// looks at a copy: a goroutine inflates what each Read brought, and the Read
+// goes on when all of it is looked at, so that an event has the time of the
+// Read that fed it. The memory is that of one window, 32 KiB, and its tables.
+
+// encoding returns the encoding of a body that its caller asked for: gzip or
+// deflate, which the tap can read, or another one, which it cannot.
+func encoding(h http.Header) string {
+	e := strings.ToLower(strings.TrimSpace(first(h["Content-Encoding"])))
+	switch e {
+	case "", "identity":
+		return ""
+	case "x-gzip":
+		return "gzip"
+	}
+	return e
+}
+
+// inflater hands pieces to a goroutine, one at a time. Its methods are called
+// with the exchange's lock held, on behalf of whose holder the goroutine works.
+type inflater struct {
+	pieces chan []byte   // closed at the end
+	idle   chan struct{} // the goroutine wants the next piece
+	gone   chan struct{} // closed when it has ended
+	at     time.Duration // of the piece in work
+}
+
+// inflate starts the goroutine, which hands what it inflates to the exchange.
+func (x *exchange) inflate(encoding string) *inflater {
+	f := &inflater{pieces: make(chan []byte), idle: make(chan struct{}), gone: make(chan struct{})}
+	go f.run(x, encoding)
+	<-f.idle
+	return f
+}
+
+// feed gives a piece and returns when it is used up, or of no use.
+func (f *inflater) feed(p []byte, at time.Duration) {
+	f.at = at
+	select {
+	case f.pieces <- p:
+	case <-f.gone:
+		return
+	}
+	select {
+	case <-f.idle:
+	case <-f.gone:
+	}
+}
+
+// end tells that no more comes, and returns when the goroutine has ended.
+func (f *inflater) end() {
+	close(f.pieces)
+	<-f.gone
+}
+
+func (f *inflater) run(x *exchange, encoding string) {
+	defer close(f.gone)
+	defer x.fence()
+	in := bufio.NewReader(&pieceReader{f: f})
+	var out io.Reader
+	var err error
+	if _, err = in.Peek(2); err == nil {
+		out, err = inflateReader(in, encoding)
+	}
+	buf := make([]byte, 4<<10)
+	for err == nil {
+		var n int
+		if n, err = out.Read(buf); n > 0 {
+			x.look(buf[:n], f.at)
+		}
+	}
+	if err != io.EOF && err != io.ErrUnexpectedEOF || x.mode == bodyUnknown {
+		// Not what it says: what cannot be read is not judged.
+		x.mode, x.call.unread = bodyOpaque, true
+	}
+}
+
+func inflateReader(in *bufio.Reader, encoding string) (io.Reader, error) {
+	if encoding == "gzip" {
+		return gzip.NewReader(in)
+	}
+	// "deflate" is zlib's format (RFC 9110, 8.4.1.2), but some send it bare.
+	head, _ := in.Peek(2)
+	if head[0]&0x0f == 8 && (uint(head[0])<<8|uint(head[1]))%31 == 0 {
+		return zlib.NewReader(in)
+	}
+	return flate.NewReader(in), nil
+}
+
+// pieceReader is the goroutine's input.
+type pieceReader struct {
+	f    *inflater
+	rest []byte
+}
+
+func (r *pieceReader) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		r.f.idle <- struct{}{}
+		var ok bool
+		if r.rest, ok = <-r.f.pieces; !ok {
+			return 0, io.EOF
+		}
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}

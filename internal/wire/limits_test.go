@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// TestHeaders reads limits and timings under all their names. The server's
+// clock stands at 2026-01-01 00:00:00 UTC, which is 1767225600.
+func TestHeaders(t *testing.T) {
+	t.Parallel()
+	n := func(v int64) Count { return Count{v, true} }
+	s := func(v float64) Number { return Number{v, true} }
+	for _, tc := range []struct {
+		name    string
+		header  map[string]string
+		want    *Limits
+		timings []Timing
+	}{
+		{"none", map[string]string{"X-Other": "1"}, nil, nil},
+		{"OpenAI", map[string]string{"x-ratelimit-limit-requests": "500", "x-ratelimit-remaining-requests": "499", "x-ratelimit-reset-requests": "120ms",
+			"x-ratelimit-limit-tokens": "30000", "x-ratelimit-remaining-tokens": "29912", "x-ratelimit-reset-tokens": "1m19.156s"},
+			&Limits{n(500), n(499), n(30000), n(29912), s(0.12), s(79.156), Number{}}, nil},
+		{"windows: the limit itself, then the shorter one", map[string]string{"x-ratelimit-limit-requests-day": "9", "x-ratelimit-limit-requests-minute": "3", "x-ratelimit-limit-requests-hour": "5",
+			"x-ratelimit-remaining-tokens-hour": "7", "x-ratelimit-remaining-tokens": "2"},
+			&Limits{LimitRequests: n(3), RemainingTokens: n(2)}, nil},
+		{"bare names", map[string]string{"ratelimit-limit": "400", "ratelimit-remaining": "399", "ratelimit-reset": "19"}, &Limits{LimitRequests: n(400), RemainingRequests: n(399), ResetRequests: s(19)}, nil},
+		{"Mistral", map[string]string{"ratelimitbysize-limit": "500000", "ratelimitbysize-remaining": "342032", "ratelimitbysize-reset": "60", "x-ratelimit-limit-req-minute": "360"},
+			&Limits{LimitTokens: n(500000), RemainingTokens: n(342032), ResetTokens: s(60), LimitRequests: n(360)}, nil},
+		{"of projects, images and audio: another thing", map[string]string{"x-ratelimit-limit-project-tokens": "1", "x-ratelimit-limit-input-images": "2", "x-ratelimit-remaining-audio-seconds-minute": "3"}, nil, nil},
+		{"placeholders and nonsense", map[string]string{"x-ratelimit-limit-requests": "X-RATELIMIT-LIMIT-XXX", "x-ratelimit-reset-tokens": "soon", "x-ratelimit-reset-requests": "-5", "retry-after": "later"}, nil, nil},
+		{"resets as dates", map[string]string{"x-ratelimit-reset-requests": "2026-01-01T00:00:30Z", "x-ratelimit-reset-tokens": "Thu, 01 Jan 2026 00:01:00 GMT"}, &Limits{ResetRequests: s(30), ResetTokens: s(60)}, nil},
+		{"resets as epochs", map[string]string{"x-ratelimit-reset-requests": "1767225605", "x-ratelimit-reset-tokens": "1767225601500"}, &Limits{ResetRequests: s(5), ResetTokens: s(1.5)}, nil},
+		{"a reset just past, and one long past", map[string]string{"x-ratelimit-reset-requests": "1767225590", "x-ratelimit-reset-tokens": "1741305600000"}, &Limits{ResetRequests: s(0)}, nil},
+		{"retry after: seconds", map[string]string{"retry-after": "2", "retry-after-ms": "1500"}, &Limits{RetryAfter: s(2)}, nil},
+		{"retry after: milliseconds alone", map[string]string{"retry-after-ms": "1500"}, &Limits{RetryAfter: s(1.5)}, nil},
+		{"retry after: a date", map[string]string{"retry-after": "Thu, 01 Jan 2026 00:00:07 GMT"}, &Limits{RetryAfter: s(7)}, nil},
+		{"retry after: a date that is past", map[string]string{"retry-after": "Wed, 31 Dec 2025 00:00:00 GMT"}, &Limits{RetryAfter: s(0)}, nil},
+		{"timings", map[string]string{"openai-processing-ms": "152"}, nil, []Timing{{"openai-processing-ms", 152}}},
+		{"xAI's timings", map[string]string{"x-metrics-ttft-ms": "396.2"}, nil, []Timing{{"x-metrics-ttft-ms", 396.2}}},
+		{"server timing", map[string]string{"server-timing": `a;dur=1.5;desc="x", b;desc=y, c ; dur=0, d;dur=x`}, nil, []Timing{{"server-timing.a", 1.5}, {"server-timing.c", 0}}},
+		{"a timing that is no number", map[string]string{"x-compute-time": "fast", "x-inference-time": "NaN"}, nil, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			h := http.Header{}
+			h.Set("Date", "Thu, 01 Jan 2026 00:00:00 GMT")
+			for k, v := range tc.header {
+				h.Set(k, v)
+			}
+			var f Facts
+			f.ReadHeader(h)
+			if diff := cmp.Diff(tc.want, f.Limits); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+			if diff := cmp.Diff(tc.timings, f.Timings); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
