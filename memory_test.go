@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 
 	"github.com/tacho-go/tacho"
@@ -119,5 +120,41 @@ func TestPassAllocations(t *testing.T) { //nolint:paralleltest // counts the all
 	req, _ := http.NewRequest("POST", "http://host.invalid/v1/files", nil)
 	if n := testing.AllocsPerRun(100, func() { rt.RoundTrip(req) }); n != 0 {
 		t.Errorf("it allocates %v times", n)
+	}
+}
+
+// TestCompressedMemory holds what a compressed stream in flight costs: a window
+// and its tables.
+func TestCompressedMemory(t *testing.T) { //nolint:paralleltest // measures the heap of the process
+	const streams, limit = 200, 128 << 10
+	body := compress(t, "gzip", []string{strings.Repeat("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", 2000), "data: [DONE]\n\n"})[0]
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var open []*http.Response
+	before := heap()
+	for range streams {
+		resp, err := quiet(roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {"gzip"}, "Content-Type": {"text/event-stream"}}, ContentLength: -1, Body: &pieceBody{rest: body, err: io.EOF}}, nil
+		})).RoundTrip(newRequest(t.Context(), t, hostURL, chatStream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(resp.Body, make([]byte, len(body))); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, resp)
+	}
+	each := (heap() - before) / streams
+	t.Logf("bytes a compressed stream: %d", each)
+	if each > limit {
+		t.Errorf("a compressed stream costs %d bytes, more than %d", each, limit)
+	}
+	for _, resp := range open {
+		resp.Body.Close()
 	}
 }
