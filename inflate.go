@@ -84,8 +84,9 @@ func (f *inflater) run(x *exchange, encoding string) {
 			x.look(buf[:n], f.at)
 		}
 	}
-	if err != io.EOF && err != io.ErrUnexpectedEOF || x.mode == bodyUnknown {
-		// Not what it says: what cannot be read is not judged.
+	if x.mode == bodyUnknown {
+		// Not what it says: what cannot be read is not judged. A fault behind what
+		// was read, a wrong checksum or bytes too many, takes nothing of it back.
 		x.mode, x.call.unread = bodyOpaque, true
 	}
 }

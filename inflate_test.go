@@ -102,6 +102,24 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestCompressedFaults has faults behind what was read: they take nothing of it
+// back.
+func TestCompressedFaults(t *testing.T) {
+	t.Parallel()
+	_, stream, _ := strings.Cut(string(streamResponse(5)), "\r\n\r\n")
+	header := http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {"gzip"}}
+	want := through(t, "/v1/chat/completions", 200, http.Header{"Content-Type": {"text/event-stream"}}, stream, chatStream, io.EOF)
+	whole := string(bytes.Join(compress(t, "gzip", []string{stream}), nil))
+	wrong := []byte(whole)
+	wrong[len(wrong)-6] ^= 1
+	for name, body := range map[string]string{"bytes too many": whole + "\x00\x00garbage", "a wrong checksum": string(wrong),
+		"two members": string(bytes.Join(append(compress(t, "gzip", []string{stream[:700]}), compress(t, "gzip", []string{stream[700:]})...), nil))} {
+		if diff := cmp.Diff(want, through(t, "/v1/chat/completions", 200, header, body, chatStream, io.EOF)); diff != "" {
+			t.Errorf("%s: (-plain +compressed)\n%s", name, diff)
+		}
+	}
+}
+
 // TestCompressedTimes: an event's time is that of the Read that fed it.
 func TestCompressedTimes(t *testing.T) {
 	t.Parallel()

@@ -11,11 +11,14 @@ import "strings"
 var hosts = [...]struct{ end, provider string }{
 	{"api.openai.com", "openai"},                        // platform.openai.com/docs/api-reference
 	{".openai.azure.com", "azure.ai.openai"},            // learn.microsoft.com/azure/ai-services/openai/reference
+	{".openai.azure.us", "azure.ai.openai"},             // the same, Azure Government
+	{".api.cognitive.microsoft.com", "azure.ai.openai"}, // the same, by region
 	{".cognitiveservices.azure.com", "azure.ai.openai"}, // the same
 	{".services.ai.azure.com", "azure.ai.inference"},    // learn.microsoft.com/azure/ai-foundry/model-inference
 	{".inference.ai.azure.com", "azure.ai.inference"},   // the same, serverless deployments
 	{"api.groq.com", "groq"},                            // console.groq.com/docs/openai
 	{"api.deepseek.com", "deepseek"},                    // api-docs.deepseek.com
+	{"codestral.mistral.ai", "mistral_ai"},              // docs.mistral.ai, code completion
 	{"api.mistral.ai", "mistral_ai"},                    // docs.mistral.ai/api
 	{"api.x.ai", "x_ai"},                                // docs.x.ai/docs/api-reference
 	{"api.perplexity.ai", "perplexity"},                 // docs.perplexity.ai
@@ -29,16 +32,27 @@ var hosts = [...]struct{ end, provider string }{
 	{".ml.cloud.ibm.com", "ibm.watsonx.ai"},             // cloud.ibm.com/apidocs/watsonx-ai
 }
 
+// isHost reports whether a host is the one named, or, of a name that begins with
+// a dot or stands behind a region and a hyphen, ends in it.
+func isHost(host, name string) bool {
+	n := len(name)
+	if len(host) < n || !equalFold(host[len(host)-n:], name) {
+		return false
+	}
+	return len(host) == n || name[0] == '.' || name == "aiplatform.googleapis.com" && host[len(host)-n-1] == '-'
+}
+
 // providerOf tells the provider by the host of a URL, with its port if it has one.
 func providerOf(host string) string {
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
 		host = host[:i]
 	}
+	host = strings.TrimSuffix(host, ".")
 	if strings.HasPrefix(host, "bedrock") && strings.HasSuffix(host, ".amazonaws.com") {
 		return "aws.bedrock" // docs.aws.amazon.com/bedrock: bedrock-runtime.REGION.amazonaws.com
 	}
 	for i := range hosts {
-		if n := len(hosts[i].end); len(host) >= n && equalFold(host[len(host)-n:], hosts[i].end) {
+		if isHost(host, hosts[i].end) {
 			return hosts[i].provider
 		}
 	}

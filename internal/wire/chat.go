@@ -126,6 +126,8 @@ func choiceChild(k []byte) slot {
 		return cText
 	case "error":
 		return sError
+	case "usage":
+		return sUsage // Moonshot's, on the finish chunk
 	}
 	return none
 }

@@ -169,9 +169,17 @@ func (f *Facts) serverTiming(v string) {
 	}
 }
 
+// countText reads a count, the first of a list such as "10, 10;w=60".
 func countText(v string) Count {
-	n, err := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
-	return Count{n, err == nil}
+	if i := strings.IndexAny(v, ",;"); i >= 0 {
+		v = v[:i]
+	}
+	v = strings.TrimSpace(v)
+	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
+		return Count{n, true}
+	}
+	n, ok := integer([]byte(v)) // 60.0
+	return Count{n, ok && v != ""}
 }
 
 // seconds reads a time to a reset: 1m19.156s, 12ms, or a number of seconds.

@@ -28,6 +28,7 @@ func TestHeaders(t *testing.T) {
 		{"windows: the limit itself, then the shorter one", map[string]string{"x-ratelimit-limit-requests-day": "9", "x-ratelimit-limit-requests-minute": "3", "x-ratelimit-limit-requests-hour": "5",
 			"x-ratelimit-remaining-tokens-hour": "7", "x-ratelimit-remaining-tokens": "2"},
 			&Limits{LimitRequests: n(3), RemainingTokens: n(2)}, nil},
+		{"a list, and a count with a fraction of 0", map[string]string{"x-ratelimit-limit": "10, 10;w=60", "x-ratelimit-remaining": "60.0"}, &Limits{LimitRequests: n(10), RemainingRequests: n(60)}, nil},
 		{"bare names", map[string]string{"ratelimit-limit": "400", "ratelimit-remaining": "399", "ratelimit-reset": "19"}, &Limits{LimitRequests: n(400), RemainingRequests: n(399), ResetRequests: s(19)}, nil},
 		{"Mistral", map[string]string{"ratelimitbysize-limit": "500000", "ratelimitbysize-remaining": "342032", "ratelimitbysize-reset": "60", "x-ratelimit-limit-req-minute": "360"},
 			&Limits{LimitTokens: n(500000), RemainingTokens: n(342032), ResetTokens: s(60), LimitRequests: n(360)}, nil},

@@ -25,8 +25,10 @@ func (d *Decoder) otherChild(k []byte) slot {
 		return eMessage
 	case "type":
 		return rType
-	case "text", "delta":
+	case "text", "delta", "audio":
 		return oText
+	case "choices":
+		return sChoice // vLLM streams a transcription as chat chunks
 	}
 	return none
 }
@@ -39,7 +41,9 @@ func (r *responsesScratch) transcriptType(b []byte) {
 		r.kind = evText
 	case "transcript.text.segment":
 		r.kind = evSegment
-	case "transcript.text.done":
+	case "speech.audio.delta":
+		r.kind = evAudio
+	case "transcript.text.done", "speech.audio.done", "image_generation.completed", "image_edit.completed":
 		r.kind = evCompleted
 	case "error":
 		r.kind = evError
@@ -66,8 +70,11 @@ func (d *Decoder) transcribed(chars int64, kept []byte) {
 // output, but the clean text comes at the end.
 func (d *Decoder) endTranscript() {
 	r, f := &d.resp, d.facts
-	text := r.kind == evText || r.kind == evCompleted && f.TextChars == 0
-	if r.chars > 0 && (r.kind == evText || r.kind == evSegment || r.kind == evCompleted && f.Streamed == 0) {
+	text := d.api == Transcriptions && r.kind == evText || d.api == Transcriptions && r.kind == evCompleted && f.TextChars == 0
+	if r.chars > 0 && r.kind == evAudio {
+		d.ev.Channels |= Audio
+	}
+	if d.api == Transcriptions && r.chars > 0 && (r.kind == evText || r.kind == evSegment || r.kind == evCompleted && f.Streamed == 0) {
 		d.ev.Channels |= Content
 	}
 	if text {

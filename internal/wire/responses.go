@@ -281,6 +281,7 @@ func (d *Decoder) endResponses() {
 	switch r.kind {
 	case evCompleted, evIncomplete, evFailed:
 		d.ev.Terminal = true
+		d.err.Present = d.err.Present || r.kind == evFailed
 		d.finishResponse()
 	case evError:
 		d.ev.Terminal = true
@@ -302,6 +303,10 @@ func (d *Decoder) finishResponse() {
 		status = "failed"
 	case evIncomplete:
 		status = "incomplete"
+	case evCompleted:
+		if status == "" || status == "in_progress" || status == "queued" {
+			status = "completed" // what the event's type says, where it gives no status
+		}
 	}
 	if status == "" {
 		return

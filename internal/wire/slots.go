@@ -266,7 +266,7 @@ func (d *Decoder) closeArray(s slot, n int64) {
 // closeRoot ends the document's object.
 func (d *Decoder) closeRoot() {
 	e := &d.err
-	if !e.Present && (e.Code != "" || e.Type != "") && e.HasMessage {
+	if !e.Present && d.choices == 0 && (e.Code != "" || e.Type != "") && e.HasMessage {
 		e.Present = true // {"code": …, "message": …} with no error object
 	}
 	if !e.Present {

@@ -152,6 +152,9 @@ func (d *Decoder) errorText(s slot, b []byte) {
 	case eMessage:
 		e.HasMessage = true
 	case sError, sDetail:
+		if len(b) == 0 {
+			return // an empty error is none
+		}
 		e.Present, e.HasMessage = true, true
 	}
 }
