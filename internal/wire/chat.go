@@ -72,8 +72,9 @@ type choiceScratch struct {
 }
 
 type toolScratch struct {
-	call Call
-	args int64
+	call    Call
+	args    int64
+	message bool // it stands in a message, not in a delta
 }
 
 func chatChild(k []byte) slot {
@@ -287,9 +288,7 @@ func (d *Decoder) closeTool() {
 	if len(d.tools) == maxCalls {
 		return
 	}
-	if d.choice.cur == &d.choice.message && d.choice.delta.seen {
-		return
-	}
+	t.message = d.choice.cur == &d.choice.message
 	d.tools = append(d.tools, *t)
 }
 
@@ -319,7 +318,9 @@ func (d *Decoder) closeChoice() {
 		d.facts.Captured.add(d.kept.text[side], d.kept.thought[side][src])
 	}
 	for i := range d.tools {
-		d.addCall(&d.tools[i].call)
+		if t := &d.tools[i]; t.message == (side == 1) {
+			d.addCall(&t.call)
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package wire
 
 import (
 	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,7 +32,7 @@ func decode(api API, stream, capture, memo bool, src []byte, size int) (Facts, [
 		}
 		events = append(events, d.End())
 	}
-	f.one = [1]Finish{}
+	f.Finish, f.one = slices.Clone(f.Finish), [1]Finish{}
 	return f, events
 }
 
@@ -58,7 +59,7 @@ func FuzzPieces(f *testing.F) {
 		f.Add([]byte(s), uint8(3), false)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, size uint8, stream bool) {
-		for _, api := range []API{ChatCompletions, Responses} {
+		for _, api := range []API{ChatCompletions, Completions, Responses} {
 			want, wantEvents := decode(api, stream, false, false, src, 0)
 			for _, n := range []int{0, 1, int(size) + 1} {
 				got, events := decode(api, stream, false, true, src, n)

@@ -220,7 +220,11 @@ func (d *Decoder) counts(s slot) bool {
 	case cContent, cText:
 		return d.ev.Channels&Content != 0
 	case cReason0, cReason1, cReason2, cThought:
-		return d.ev.Channels&Reasoning != 0 && int(s-cReason0) == d.choice.delta.source()
+		o := &d.choice.delta
+		if !o.seen {
+			o = &d.choice.message
+		}
+		return d.ev.Channels&Reasoning != 0 && int(s-cReason0) == o.source()
 	}
 	return false
 }

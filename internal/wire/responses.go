@@ -28,6 +28,7 @@ type responsesScratch struct {
 	item     itemKind
 	itemArgs int64
 	anyCall  bool
+	named    bool // an item of the event is a call with a name
 	// An item's texts wait for its end: its type may stand behind them.
 	itemChars int64
 
@@ -39,7 +40,7 @@ type responsesScratch struct {
 
 func (r *responsesScratch) begin() {
 	r.kind, r.done, r.chars, r.doneChars = evOther, false, 0, 0
-	r.outIndex, r.partIndex = 0, 0
+	r.outIndex, r.partIndex, r.named = 0, 0, false
 }
 
 func responsesChild(k []byte) slot {
@@ -210,9 +211,7 @@ func (d *Decoder) closeItem() {
 	if r.item == itemFunction {
 		r.anyCall = true
 	}
-	if d.stream && r.kind == evItemAdded && named {
-		d.ev.Channels |= ToolCall
-	}
+	r.named = r.named || named
 	f := d.facts
 	switch r.item {
 	case itemMessage:
@@ -247,6 +246,9 @@ func (d *Decoder) closeItem() {
 // endResponses judges the document now that all of it is known.
 func (d *Decoder) endResponses() {
 	r, f := &d.resp, d.facts
+	if d.stream && r.kind == evItemAdded && r.named {
+		d.ev.Channels |= ToolCall
+	}
 	if ch := r.kind.channel(); ch != 0 {
 		key := uint32(r.kind)<<24 | uint32(r.outIndex)<<8 | uint32(r.partIndex&0xff)
 		chars := r.chars

@@ -269,6 +269,9 @@ func (d *Decoder) closeRoot() {
 	if !e.Present && d.choices == 0 && (e.Code != "" || e.Type != "") && e.HasMessage {
 		e.Present = true // {"code": …, "message": …} with no error object
 	}
+	if d.stream && d.resp.kind == evError {
+		e.Present = true // the event's own members are the error
+	}
 	if !e.Present {
 		*e = Error{}
 	}
