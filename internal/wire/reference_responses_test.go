@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package wire
+
+import "strings"
+
+// The reference's Responses.
+
+// refEvent is what one event holds, refPart the part of the output it is about.
+type refEvent struct {
+	kind, delta, text string
+	part              refPart
+	named             bool // an item in it is a call with a name
+}
+
+type refPart struct {
+	channel     Channel
+	output, sub int64
+}
+
+// refStreamed are the events, response.NAME.delta and .done, that bring output.
+var refStreamed = map[string]Channel{
+	"output_text": Content, "refusal": Refusal,
+	"reasoning_text": Reasoning, "reasoning": Reasoning,
+	"reasoning_summary_text": Reasoning | summary, "reasoning_summary": Reasoning | summary,
+	"audio": Audio, "output_audio": Audio,
+	"audio.transcript": Audio, "output_audio_transcript": Audio, "audio_transcript": Audio,
+	"function_call_arguments": ToolCall, "custom_tool_call_input": ToolCall,
+	"mcp_call_arguments": ToolCall, "mcp_call.arguments": ToolCall,
+	"code_interpreter_call_code": ToolCall, "code_interpreter_call.code": ToolCall,
+	"shell_call_command": ToolCall, "apply_patch_call_operation_diff": ToolCall,
+}
+
+// response takes an event or a response object: what an event's response holds
+// counts as if the event held it.
+func (r *reference) response(doc object) {
+	e := &r.resp
+	for _, m := range doc {
+		s, isString := m.value.(string)
+		n, isWhole := whole(m.value)
+		switch m.key {
+		case "type":
+			switch {
+			case r.stream && isString:
+				r.beyond = r.beyond || e.kind != "" // the response has a type, too
+				e.kind = s
+			case isString && s != "error":
+				r.err.Type = s
+			}
+		case "delta":
+			e.delta += s
+		case "text", "refusal", "arguments", "input", "transcript":
+			e.text += s
+		case "output_index":
+			if isWhole && n >= 0 {
+				e.part.output = n
+			}
+		case "content_index", "summary_index":
+			if isWhole && n >= 0 {
+				e.part.sub = n
+			}
+		case "response":
+			r.response(members(m.value))
+		case "status":
+			if isString {
+				r.status = s
+			}
+		case "incomplete_details":
+			for _, m := range members(m.value) {
+				if s, ok := m.value.(string); ok && m.key == "reason" {
+					r.reason = s
+				}
+			}
+		case "output", "item":
+			each(m.value, func(_ int, item object) { r.item(item) })
+		case "code", "message":
+			r.errorMember(m)
+		default:
+			r.common(m)
+		}
+	}
+}
+
+func (r *reference) item(item object) {
+	var kind, text string
+	var call refCall
+	for _, m := range item {
+		s, isString := m.value.(string)
+		switch m.key {
+		case "type":
+			kind = s
+		case "name":
+			call.name = s
+		case "call_id":
+			call.id = s
+		case "arguments", "input":
+			if isString {
+				call.args = s
+			}
+		case "content", "summary":
+			each(m.value, func(_ int, part object) {
+				for _, m := range part {
+					if s, _ := m.value.(string); m.key == "text" {
+						text += s
+					}
+				}
+			})
+		}
+	}
+	if r.stream {
+		text = "" // it repeats what the deltas said
+	}
+	switch kind {
+	case "message":
+		r.text(text)
+	case "reasoning":
+		r.thought(text)
+	case "mcp_call":
+		r.named(call)
+	case "function_call", "custom_tool_call":
+		r.named(call)
+		r.calling = true
+		for i := range r.calls {
+			if r.calls[i].id == call.id {
+				r.beyond = r.beyond || call.id == "" // one call or two: nothing tells
+				if call.args != "" {
+					r.calls[i].args = call.args
+				}
+				return
+			}
+		}
+		call.index = int32(len(r.calls))
+		r.calls = append(r.calls, call)
+	}
+}
+
+func (r *reference) named(call refCall) {
+	e := &r.resp
+	e.named = e.named || call.name != ""
+}
+
+func (r *reference) endResponse() {
+	e := &r.resp
+	name, _ := strings.CutPrefix(e.kind, "response.")
+	if name == e.kind {
+		name = ""
+	}
+	stem, isDelta := strings.CutSuffix(name, ".delta")
+	stem, isDone := strings.CutSuffix(stem, ".done")
+	part := e.part
+	if isDelta != isDone {
+		part.channel = refStreamed[stem]
+	}
+	text := e.delta
+	if isDone {
+		text = e.text
+		if r.told[part] {
+			text = ""
+		}
+	}
+	if part.channel != 0 && text != "" {
+		r.ev.Channels |= part.channel
+		if isDelta {
+			r.told[part] = true
+		}
+		switch part.channel &^ summary {
+		case Content:
+			r.text(text)
+		case Reasoning:
+			r.thought(text)
+		}
+	}
+	if name == "output_item.added" && e.named {
+		r.ev.Channels |= ToolCall
+	}
+	switch {
+	case !r.stream:
+		r.finish(r.status)
+	case name == "completed" || name == "done":
+		r.ev.Terminal = true
+		if r.status == "" || r.status == "in_progress" || r.status == "queued" {
+			r.finish("completed")
+		} else {
+			r.finish(r.status)
+		}
+	case name == "incomplete" || name == "failed":
+		r.ev.Terminal = true
+		r.err.Present = r.err.Present || name == "failed"
+		r.finish(name)
+	case e.kind == "error":
+		r.ev.Terminal, r.err.Present = true, true
+		r.ends[0] = "error"
+	case r.status != "" && len(r.ends) == 0:
+		r.ends[0] = ""
+	}
+}
+
+func (r *reference) finish(status string) {
+	reason := status
+	switch status {
+	case "":
+		return
+	case "completed":
+		reason = "stop"
+		if r.calling {
+			reason = "tool_calls"
+		}
+	case "incomplete":
+		reason = r.reason
+		if reason == "" || reason == "max_output_tokens" {
+			reason = "length"
+		}
+	case "failed":
+		reason = "error"
+	case "queued", "in_progress":
+		reason = r.ends[0]
+	}
+	r.ends[0] = reason
+}
