@@ -47,12 +47,12 @@ type exchange struct {
 	told   bool
 	closed bool
 	failed bool // a server error was seen inside the stream
+	late   bool // what was read may have come earlier
+	some   bool // something was read
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
 	// reading is when the Read under way began, plus 1; 0: none is.
 	reading atomic.Int64
-	late    bool  // what was read may have come earlier
-	some    bool  // something was read
 	left    int64 // of the Content-Length; negative: not known
 
 	returned      time.Duration // when the last Read returned, at first RoundTrip
@@ -168,6 +168,8 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	case enc != "" && x.inflater == nil:
 		x.mode = bodyOpaque
 		c.stream, c.unread = likely, true
+	case isMedia(resp.Header):
+		x.decide(false) // bytes of any value, not to be taken for a stream's first
 	default:
 		c.stream = x.typed // until the first bytes say
 	}
@@ -201,6 +203,17 @@ func isEventStream(h http.Header) bool {
 	const mime = "text/event-stream"
 	t := first(h["Content-Type"])
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+}
+
+// isMedia reports whether the content type is of sounds, images or films.
+func isMedia(h http.Header) bool {
+	t := first(h["Content-Type"])
+	for _, kind := range [...]string{"audio/", "image/", "video/"} {
+		if len(t) > len(kind) && equalFold(t[:len(kind)], kind) {
+			return true
+		}
+	}
+	return false
 }
 
 // first is the first value of a header that is looked up under its canonical

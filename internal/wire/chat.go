@@ -72,9 +72,8 @@ type choiceScratch struct {
 }
 
 type toolScratch struct {
-	call    Call
-	args    int64
-	message bool // it stands in a message, not in a delta
+	call Call
+	args int64
 }
 
 func chatChild(k []byte) slot {
@@ -288,7 +287,7 @@ func (d *Decoder) closeTool() {
 	if len(d.tools) == maxCalls {
 		return
 	}
-	t.message = d.choice.cur == &d.choice.message
+	t.call.InMessage = d.choice.cur == &d.choice.message
 	d.tools = append(d.tools, *t)
 }
 
@@ -318,7 +317,7 @@ func (d *Decoder) closeChoice() {
 		d.facts.Captured.add(d.kept.text[side], d.kept.thought[side][src])
 	}
 	for i := range d.tools {
-		if t := &d.tools[i]; t.message == (side == 1) {
+		if t := &d.tools[i]; t.call.InMessage == (side == 1) {
 			d.addCall(&t.call)
 		}
 	}
@@ -362,6 +361,7 @@ func (d *Decoder) addCall(t *Call) {
 		return
 	}
 	n := *t
+	n.InMessage = false // it has been asked
 	if !n.HasIndex {
 		n.Index = int32(len(calls))
 	}

@@ -188,6 +188,10 @@ func (d *Decoder) short(s slot, b []byte) {
 		d.choice.finish = intern(b[:min(len(b), maxReason)], d.choice.finish)
 	case tID, tName:
 		d.toolText(s, b)
+	case tItemID:
+		if d.tool.call.Key == 0 && len(b) > 0 {
+			d.tool.call.Key = hash(b)
+		}
 	default:
 		switch {
 		case s >= qFirst && s <= qLast:

@@ -96,11 +96,12 @@ type Finish struct {
 // Call is one tool call of the first choice. Without capture a hash tells one
 // id from another.
 type Call struct {
-	Index    int32
-	HasIndex bool
-	HasName  bool
-	Key      uint64 // of the id, 0: none
-	Kept     *KeptCall
+	Index     int32
+	HasIndex  bool
+	HasName   bool
+	InMessage bool   // it stands in a message, not in a delta
+	Key       uint64 // of the id, 0: none
+	Kept      *KeptCall
 }
 
 // KeptCall is what capture keeps of a tool call.

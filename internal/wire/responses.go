@@ -71,7 +71,7 @@ func responsesChild(k []byte) slot {
 		return sIncomplete
 	case "service_tier":
 		return sTier
-	case "text", "refusal", "arguments", "input", "transcript":
+	case "text", "refusal", "arguments", "input", "transcript", "command", "diff":
 		return rText
 	case "code":
 		return eCode
@@ -93,6 +93,8 @@ func itemChild(k []byte) slot {
 		return tName
 	case "call_id":
 		return tID
+	case "id":
+		return tItemID
 	case "arguments", "input":
 		return rArgs
 	case "content":

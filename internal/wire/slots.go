@@ -54,6 +54,7 @@ const (
 	sFuncCall
 	tIndex
 	tID
+	tItemID // of a Responses item, where its call has no id
 	tName
 	tArgs
 
@@ -99,7 +100,7 @@ const (
 var kinds = [numSlots]strKind{
 	sID: strShort, sModel: strShort, sTier: strShort,
 	eMessage: strShort, eType: strShort, eCode: strShort, sError: strShort, sDetail: strShort,
-	cFinish: strShort, tID: strShort, tName: strShort,
+	cFinish: strShort, tID: strShort, tItemID: strShort, tName: strShort,
 	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
