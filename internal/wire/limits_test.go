@@ -33,7 +33,7 @@ func TestHeaders(t *testing.T) {
 		{"Mistral", map[string]string{"ratelimitbysize-limit": "500000", "ratelimitbysize-remaining": "342032", "ratelimitbysize-reset": "60", "x-ratelimit-limit-req-minute": "360"},
 			&Limits{LimitTokens: n(500000), RemainingTokens: n(342032), ResetTokens: s(60), LimitRequests: n(360)}, nil},
 		{"of projects, images and audio: another thing", map[string]string{"x-ratelimit-limit-project-tokens": "1", "x-ratelimit-limit-input-images": "2", "x-ratelimit-remaining-audio-seconds-minute": "3"}, nil, nil},
-		{"placeholders and nonsense", map[string]string{"x-ratelimit-limit-requests": "X-RATELIMIT-LIMIT-XXX", "x-ratelimit-reset-tokens": "soon", "x-ratelimit-reset-requests": "-5", "retry-after": "later"}, nil, nil},
+		{"placeholders and nonsense", map[string]string{"x-ratelimit-limit-requests": "X-RATELIMIT-LIMIT", "x-ratelimit-reset-tokens": "soon", "x-ratelimit-reset-requests": "-5", "retry-after": "later"}, nil, nil},
 		{"resets as dates", map[string]string{"x-ratelimit-reset-requests": "2026-01-01T00:00:30Z", "x-ratelimit-reset-tokens": "Thu, 01 Jan 2026 00:01:00 GMT"}, &Limits{ResetRequests: s(30), ResetTokens: s(60)}, nil},
 		{"resets as epochs", map[string]string{"x-ratelimit-reset-requests": "1767225605", "x-ratelimit-reset-tokens": "1767225601500"}, &Limits{ResetRequests: s(5), ResetTokens: s(1.5)}, nil},
 		{"a reset just past, and one long past", map[string]string{"x-ratelimit-reset-requests": "1767225590", "x-ratelimit-reset-tokens": "1741305600000"}, &Limits{ResetRequests: s(0)}, nil},
