@@ -25,10 +25,9 @@ type responsesScratch struct {
 	status    string
 	reason    string
 
-	item     itemKind
-	itemArgs int64
-	anyCall  bool
-	named    bool // an item of the event is a call with a name
+	item    itemKind
+	anyCall bool
+	named   bool // an item of the event is a call with a name
 	// An item's texts wait for its end: its type may stand behind them.
 	itemChars int64
 
@@ -175,7 +174,6 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 			d.kept.done = append(d.kept.done, kept...)
 		}
 	case rArgs:
-		r.itemArgs += chars
 		if d.kept != nil {
 			d.tool.call.kept().Args = append([]byte(nil), kept...)
 		}
@@ -190,7 +188,7 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 }
 
 func (d *Decoder) openItem() {
-	d.resp.item, d.resp.itemArgs, d.resp.itemChars = itemOther, 0, 0
+	d.resp.item, d.resp.itemChars = itemOther, 0
 	if d.kept != nil {
 		d.kept.item = d.kept.item[:0]
 	}
