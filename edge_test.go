@@ -91,6 +91,39 @@ func TestWaitsAtTheEnd(t *testing.T) {
 	}
 }
 
+// TestReadAndItsContextEndAtOnce: a Read that ends with its context has waited
+// for the network, whichever of the two goroutines comes first; chance says which.
+func TestReadAndItsContextEndAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 5000 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, tr := tacho.Track(t.Context())
+			ctx, stop := context.WithTimeout(ctx, 400*ms)
+			defer stop()
+			rt := quiet(roundTripper(func(req *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, ContentLength: -1, Body: doneBody{req.Context()}}, nil
+			}))
+			resp, err := rt.RoundTrip(newRequest(ctx, t, hostURL, chatStream))
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+			synctest.Wait()
+			figures{tacho.TTFB: 0, tacho.NetworkWait: 400 * ms, tacho.ConsumerWait: 0, tacho.Duration: 400 * ms}.check(t, one(t, tr))
+		})
+	}
+}
+
+// doneBody has nothing to read until its context ends.
+type doneBody struct{ ctx context.Context }
+
+func (b doneBody) Read([]byte) (int, error) {
+	<-b.ctx.Done()
+	return 0, b.ctx.Err()
+}
+
+func (doneBody) Close() error { return nil }
+
 // through reads a body through a transport, whole and in pieces, and returns
 // the record, which must be the same.
 func through(t *testing.T, path string, status int, header http.Header, body, request string, fail error) map[string]any {

@@ -41,7 +41,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 			// Nothing came but white space, or too little to tell.
 			x.decide(x.typed || c.req.Stream)
 			fallthrough
-		case bodyStream, bodyPlain:
+		case bodyStream, bodyPlain, bodyRefusal:
 			x.flush(at)
 		}
 	}
@@ -92,7 +92,7 @@ func (x *exchange) flush(at time.Duration) {
 		return
 	}
 	if x.dec != nil && !x.dec.Empty() {
-		x.dec.End()
+		x.dec.End() // also of a refusal's event that is open
 	}
 }
 

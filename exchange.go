@@ -70,7 +70,8 @@ const (
 	bodyUnknown bodyMode = iota // until its first bytes
 	bodyStream
 	bodyPlain
-	bodyOpaque // of an encoding unknown here: not looked at
+	bodyOpaque  // of an encoding unknown here: not looked at
+	bodyRefusal // events in place of an answer: a status of 400 or more
 )
 
 func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
@@ -163,15 +164,13 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		x.inflater = x.inflate(enc)
 	}
 	switch {
-	case c.status >= 400:
-		x.decide(false)
 	case enc != "" && x.inflater == nil:
 		x.mode = bodyOpaque
 		c.stream, c.unread = likely, true
-	case isMedia(resp.Header):
-		x.decide(false) // bytes of any value, not to be taken for a stream's first
+	case x.isContent(resp.Header):
+		x.decide(false)
 	default:
-		c.stream = x.typed // until the first bytes say
+		c.stream = x.typed && c.status < 400 // until the first bytes say
 	}
 	x.mu.Unlock()
 	if !likely && c.status < 400 && x.stop == nil && x.inflater == nil {
@@ -205,12 +204,15 @@ func isEventStream(h http.Header) bool {
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
 }
 
-// isMedia reports whether the content type is of sounds, images or films.
-func isMedia(h http.Header) bool {
+// isContent reports whether the body is the content itself, by its type: bytes
+// of any value, not to be taken for a stream's first. It is sounds, images or
+// films, and what was spoken in a sound as a text alone.
+func (x *exchange) isContent(h http.Header) bool {
 	t := first(h["Content-Type"])
-	for _, kind := range [...]string{"audio/", "image/", "video/"} {
+	spoken := x.call.api == wire.Transcriptions || x.call.api == wire.Translations
+	for _, kind := range [...]string{"audio/", "image/", "video/", "text/"} {
 		if len(t) > len(kind) && equalFold(t[:len(kind)], kind) {
-			return true
+			return kind != "text/" || spoken && !x.typed
 		}
 	}
 	return false

@@ -49,9 +49,9 @@ func (x *exchange) readBody(p []byte) (int, error) {
 	}
 	n, err := x.rc.Read(p)
 	after := x.since()
-	x.reading.Store(0)
 
 	x.mu.Lock()
+	x.reading.Store(0) // under the lock: who holds it sees the Read's time booked, or the Read
 	if x.told {
 		x.mu.Unlock()
 		if err != nil {
@@ -124,6 +124,8 @@ func (x *exchange) look(p []byte, at time.Duration) {
 			x.scanStream(held, at)
 		}
 		x.scanStream(p, at)
+	case bodyRefusal:
+		x.scanRefusal(p)
 	}
 }
 
@@ -136,6 +138,8 @@ func (x *exchange) fence() {
 		x.call.facts.Faults++
 	}
 }
+
+const byteOrderMark = "\xef\xbb\xbf"
 
 // sniffBody decides by the first bytes what the body is: content types are
 // missing or wrong with some servers. It returns the bytes that are left to
@@ -151,6 +155,12 @@ func (x *exchange) sniffBody(p []byte) []byte {
 		}
 		x.sniff[x.nsniff] = b
 		x.nsniff++
+		if head := x.sniff[:x.nsniff]; len(head) <= len(byteOrderMark) && string(head) == byteOrderMark[:len(head)] {
+			if len(head) == len(byteOrderMark) {
+				x.nsniff, start = 0, -1 // before a stream or a document, it is none of it
+			}
+			continue
+		}
 		stream, decided := looksLikeStream(x.sniff[:x.nsniff], x.typed)
 		if decided {
 			x.decide(stream)
@@ -159,8 +169,12 @@ func (x *exchange) sniffBody(p []byte) []byte {
 				x.nsniff = 0
 				return p[start:]
 			}
-			if !stream {
+			switch x.mode {
+			case bodyPlain:
 				x.dec.Write(x.sniff[:x.nsniff])
+				x.nsniff = 0
+			case bodyRefusal:
+				x.scanRefusal(x.sniff[:x.nsniff])
 				x.nsniff = 0
 			}
 			return p[i+1:]
@@ -170,11 +184,14 @@ func (x *exchange) sniffBody(p []byte) []byte {
 }
 
 func (x *exchange) decide(stream bool) {
-	x.call.stream = stream
 	x.mode = bodyPlain
-	if stream {
+	switch {
+	case stream && x.call.status >= 400:
+		x.mode, stream = bodyRefusal, false
+	case stream:
 		x.mode = bodyStream
 	}
+	x.call.stream = stream
 	if x.dec == nil {
 		x.dec = x.transport.readers.get()
 	}
@@ -189,7 +206,7 @@ func looksLikeStream(b []byte, typed bool) (stream, decided bool) {
 	if typed || b[0] == ':' {
 		return true, true
 	}
-	for _, mark := range [...]string{"data:", "event:", "id:", "retry:", "\xef\xbb\xbf"} {
+	for _, mark := range [...]string{"data:", "event:", "id:", "retry:"} {
 		n := min(len(b), len(mark))
 		if string(b[:n]) == mark[:n] {
 			return true, n == len(mark)
@@ -213,6 +230,27 @@ func (x *exchange) scanStream(p []byte, at time.Duration) {
 			x.event(at)
 			if x.call.done {
 				return // the call is told now, whatever else this Read brought
+			}
+		default:
+			return
+		}
+	}
+}
+
+// scanRefusal reads the events of an answer that is an error as if the data of
+// each were the body, up to the first that tells the error.
+func (x *exchange) scanRefusal(p []byte) {
+	for {
+		tok, piece, used := x.sse.Next(p)
+		p = p[used:]
+		switch tok {
+		case sse.Data:
+			x.dec.Write(piece)
+		case sse.End:
+			told := x.dec.End().Error
+			if x.dec.Begin(); told {
+				x.mode = bodyOpaque
+				return
 			}
 		default:
 			return

@@ -86,8 +86,6 @@ func chatChild(k []byte) slot {
 		return sChoice
 	case "usage":
 		return sUsage
-	case "error":
-		return sError
 	case "x_groq":
 		return sXGroq
 	case "service_tier":
@@ -100,16 +98,8 @@ func chatChild(k []byte) slot {
 		return gCheckpoint
 	case "sla_metrics":
 		return gSLA
-	case "detail":
-		return sDetail
-	case "code":
-		return eCode
-	case "type":
-		return eType
-	case "message":
-		return eMessage
 	}
-	return none
+	return outerChild(k)
 }
 
 func choiceChild(k []byte) slot {
@@ -206,7 +196,8 @@ func (d *Decoder) openOutput(o *output) {
 	o.seen = true
 }
 
-// generatedChat takes a complete string of generated text.
+// generatedChat takes a complete string of generated text. A member that stands
+// twice has its last value; the parts of an array add up.
 func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 	o, side := d.choice.cur, 0
 	if s == cText {
@@ -216,29 +207,44 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 		side = 1
 	}
 	o.seen = true
+	at := d.m.top().slot
+	member := at == sDelta || at == sMessage || at == sChoice
 	switch s {
 	case cContent, cText:
+		if member {
+			o.content = 0
+		}
 		o.content += chars
 		if d.kept != nil {
-			d.kept.text[side] = append(d.kept.text[side], kept...)
+			keep(&d.kept.text[side], kept, member)
 		}
 	case cRefusal:
-		o.refusal = o.refusal || chars > 0
+		o.refusal = chars > 0 || o.refusal && !member
 	case cReason0, cReason1, cReason2, cThought:
 		i := int(s - cReason0)
+		if member {
+			o.reasoning[i] = 0
+		}
 		o.reasoning[i] += int32(min(chars, 1<<30))
 		if d.kept != nil {
-			d.kept.thought[side][i] = append(d.kept.thought[side][i], kept...)
+			keep(&d.kept.thought[side][i], kept, member)
 		}
 	case cAudio:
 		o.audio = o.audio || chars > 0
 	case tArgs:
-		d.tool.args += chars
+		d.tool.args = chars
 		if d.kept != nil {
-			k := d.tool.call.kept()
-			k.Args = append(k.Args, kept...)
+			keep(&d.tool.call.kept().Args, kept, true)
 		}
 	}
+}
+
+// keep adds a text to what capture keeps, or puts it in its place.
+func keep(dst *[]byte, text []byte, instead bool) {
+	if instead {
+		*dst = (*dst)[:0]
+	}
+	*dst = append(*dst, text...)
 }
 
 func (d *Decoder) toolText(s slot, b []byte) {

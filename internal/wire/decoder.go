@@ -33,6 +33,8 @@ type Decoder struct {
 	err    Error // of the document being read
 
 	choices int32 // begun in the document
+
+	errOwn, errOver errMembers // said by an error object, and by one that is over
 }
 
 // Init makes d ready for a response of the API whose facts go to f. A stream's
@@ -81,7 +83,7 @@ func (d *Decoder) Begin() {
 	d.m.slot = root
 	d.ev = Event{}
 	d.fault, d.began = false, false
-	d.err = Error{}
+	d.err, d.errOwn, d.errOver = Error{}, 0, 0
 	d.choices = 0
 	if d.api >= Responses {
 		d.resp.begin()

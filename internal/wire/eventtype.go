@@ -25,6 +25,7 @@ const (
 
 // eventType reads a type: response.STEM.delta and its like.
 func (r *responsesScratch) eventType(b []byte) {
+	r.kind, r.done = evOther, false
 	stem, ok := bytes.CutPrefix(b, []byte("response."))
 	if !ok {
 		if string(b) == "error" {

@@ -302,7 +302,8 @@ func (d *Decoder) value(b []byte, i int) int {
 func (d *Decoder) root(b []byte, i int) int {
 	m := &d.m
 	if b[i] == '[' && !d.stream {
-		m.depth, m.st = 1, mSkip
+		// Gemini sends an error as a list of one.
+		m.stack[0], m.nstack, m.st = frame{slot: root, array: true}, 1, mElement
 		return i + 1
 	}
 	m.nlit = 0

@@ -15,14 +15,6 @@ func (d *Decoder) otherChild(k []byte) slot {
 		return sModel
 	case "usage":
 		return sUsage
-	case "error":
-		return sError
-	case "detail":
-		return sDetail
-	case "code":
-		return eCode
-	case "message":
-		return eMessage
 	case "type":
 		return rType
 	case "text", "delta", "audio":
@@ -30,11 +22,10 @@ func (d *Decoder) otherChild(k []byte) slot {
 	case "choices":
 		return sChoice // vLLM streams a transcription as chat chunks
 	}
-	return none
+	return outerChild(k)
 }
 
-// transcriptType reads the type of a transcription's event; of anything else
-// it is an error's.
+// transcriptType reads the type of a transcription's event.
 func (r *responsesScratch) transcriptType(b []byte) {
 	switch string(b) {
 	case "transcript.text.delta":
@@ -54,15 +45,15 @@ func (r *responsesScratch) transcriptType(b []byte) {
 // at the event's end.
 func (d *Decoder) transcribed(chars int64, kept []byte) {
 	if d.stream {
-		d.resp.chars += chars
+		d.resp.chars = chars
 		if d.kept != nil {
-			d.kept.delta = append(d.kept.delta, kept...)
+			keep(&d.kept.delta, kept, true)
 		}
 		return
 	}
-	d.facts.TextChars += chars
+	d.facts.TextChars = chars
 	if d.kept != nil {
-		d.facts.Captured.add(kept, nil)
+		keep(&d.facts.Captured.Text, kept, true)
 	}
 }
 

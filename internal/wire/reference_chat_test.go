@@ -15,8 +15,6 @@ func (r *reference) chat(doc object) {
 					r.common(g)
 				}
 			}
-		case "code", "type", "message":
-			r.errorMember(m)
 		case "time_info", "latency_checkpoint", "sla_metrics":
 			r.timings(m.key+".", m.value)
 		default:
@@ -59,14 +57,16 @@ func (r *reference) chatChoice(position int, choice object) {
 	var delta *refOutput
 	message := new(refOutput)
 	for _, m := range choice {
-		s, _ := m.value.(string)
+		s, isString := m.value.(string)
 		switch m.key {
 		case "index":
 			if n, ok := whole(m.value); ok && n >= 0 && n < 1<<20 {
 				index = int32(n)
 			}
 		case "finish_reason":
-			finish = s
+			if isString {
+				finish = s
+			}
 		case "delta":
 			if o, ok := m.value.(object); ok {
 				delta = new(refOutput)
@@ -75,7 +75,9 @@ func (r *reference) chatChoice(position int, choice object) {
 		case "message":
 			message.read(members(m.value))
 		case "text":
-			message.text += s
+			if isString {
+				message.text = s
+			}
 		case "error", "usage":
 			r.common(m)
 		}
@@ -106,14 +108,21 @@ func (r *reference) chatChoice(position int, choice object) {
 
 func (o *refOutput) read(v object) {
 	for _, m := range v {
-		s, _ := m.value.(string)
+		s, isString := m.value.(string)
 		switch m.key {
 		case "content":
+			if isString {
+				o.text = ""
+			}
 			o.content(m.value, false)
 		case "reasoning_content":
-			o.thought[0] += s
+			if isString {
+				o.thought[0] = s
+			}
 		case "reasoning", "reasoning_text", "thinking":
-			o.thought[1] += s
+			if isString {
+				o.thought[1] = s
+			}
 		case "reasoning_details":
 			each(m.value, func(_ int, detail object) {
 				for _, m := range detail {
@@ -123,7 +132,9 @@ func (o *refOutput) read(v object) {
 				}
 			})
 		case "refusal":
-			o.refusal = o.refusal || s != ""
+			if isString {
+				o.refusal = s != ""
+			}
 		case "audio":
 			for _, m := range members(m.value) {
 				if s, _ := m.value.(string); m.key == "data" || m.key == "transcript" {
@@ -186,14 +197,16 @@ func (o *refOutput) call(c refCall, v object) {
 				c.index, c.hasIndex = int32(n), true
 			}
 		case "id":
-			c.id = s
+			if s != "" {
+				c.id = s
+			}
 		case "function", "custom":
 			for _, m := range members(m.value) {
-				switch s, _ := m.value.(string); {
+				switch s, isString := m.value.(string); {
 				case m.key == "name" && s != "":
 					c.name = s
-				case m.key == "arguments" || m.key == "input":
-					c.args += s
+				case isString && (m.key == "arguments" || m.key == "input"):
+					c.args = s
 				}
 			}
 		}

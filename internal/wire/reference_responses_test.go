@@ -11,6 +11,7 @@ type refEvent struct {
 	kind, delta, text string
 	part              refPart
 	named             bool // an item in it is a call with a name
+	code              bool // it has a program's text
 }
 
 type refPart struct {
@@ -44,13 +45,17 @@ func (r *reference) response(doc object) {
 			case r.stream && isString:
 				r.beyond = r.beyond || e.kind != "" // the response has a type, too
 				e.kind = s
-			case isString && s != "error":
-				r.err.Type = s
+			case isString:
+				r.errorMember(m, false)
 			}
 		case "delta":
-			e.delta += s
-		case "text", "refusal", "arguments", "input", "transcript":
-			e.text += s
+			if isString {
+				e.delta = s
+			}
+		case "text", "refusal", "arguments", "input", "transcript", "command", "diff":
+			if isString {
+				e.text = s
+			}
 		case "output_index":
 			if isWhole && n >= 0 {
 				e.part.output = n
@@ -73,8 +78,11 @@ func (r *reference) response(doc object) {
 			}
 		case "output", "item":
 			each(m.value, func(_ int, item object) { r.item(item) })
-		case "code", "message":
-			r.errorMember(m)
+		case "code":
+			r.errorMember(m, false)
+			if isString {
+				e.code = s != ""
+			}
 		default:
 			r.common(m)
 		}
@@ -88,11 +96,17 @@ func (r *reference) item(item object) {
 		s, isString := m.value.(string)
 		switch m.key {
 		case "type":
-			kind = s
+			if isString {
+				kind = s
+			}
 		case "name":
-			call.name = s
+			if s != "" {
+				call.name = s
+			}
 		case "call_id":
-			call.id = s
+			if s != "" {
+				call.id = s
+			}
 		case "arguments", "input":
 			if isString {
 				call.args = s
@@ -154,6 +168,9 @@ func (r *reference) endResponse() {
 	text := e.delta
 	if isDone {
 		text = e.text
+		if e.code && part.channel == ToolCall {
+			text = "code"
+		}
 		if r.told[part] {
 			text = ""
 		}

@@ -26,8 +26,8 @@ type member struct {
 	value any // object, []any, string, json.Number, bool or nil
 }
 
-// parse reads a document. Only an object is one, and only without a name that
-// stands twice, anywhere in it.
+// parse reads a document. Only an object is one. A name may stand twice in it,
+// with two plain values: the members stay in their order.
 func parse(doc []byte) (object, bool) {
 	if !json.Valid(doc) {
 		return nil, false
@@ -43,15 +43,16 @@ func parseValue(dec *json.Decoder) (any, bool) {
 	t, err := dec.Token()
 	switch t {
 	case json.Delim('{'):
-		o, seen := object{}, map[string]bool{}
+		o, seen := object{}, map[string]bool{} // key: plain so far
 		for dec.More() {
 			k, _ := dec.Token()
 			v, ok := parseValue(dec)
 			key := k.(string)
-			if !ok || seen[key] {
+			plain := isPlain(v)
+			if before, twice := seen[key]; !ok || twice && !(before && plain) {
 				return nil, false
 			}
-			seen[key] = true
+			seen[key] = plain
 			o = append(o, member{key, v})
 		}
 		_, err = dec.Token()
@@ -69,6 +70,14 @@ func parseValue(dec *json.Decoder) (any, bool) {
 		return a, err == nil
 	}
 	return t, err == nil
+}
+
+func isPlain(v any) bool {
+	switch v.(type) {
+	case object, []any:
+		return false
+	}
+	return true
 }
 
 // members are those of an object; anything else has none.
@@ -116,9 +125,11 @@ type reference struct {
 	calls []refCall
 
 	// Of the document being read.
-	ev   Event
-	err  Error
-	resp refEvent
+	ev    Event
+	err   Error
+	inner errMembers // said by an error object
+	over  errMembers // said by one that is over
+	resp  refEvent
 
 	// Of a Responses stream so far.
 	status, reason string
@@ -147,13 +158,13 @@ func newReference(api API, stream, capture bool) *reference {
 
 // read takes the next document.
 func (r *reference) read(doc object) Event {
-	r.ev, r.err, r.resp, r.choices = Event{}, Error{}, refEvent{}, 0
+	r.ev, r.err, r.resp, r.choices, r.inner, r.over = Event{}, Error{}, refEvent{}, 0, 0, 0
 	if r.api == Responses {
 		r.response(doc)
 	} else {
 		r.chat(doc)
 	}
-	if r.choices == 0 && (r.err.Code != "" || r.err.Type != "") && r.err.HasMessage {
+	if r.choices == 0 && (r.err.Code != "" && r.err.Code != "0" || r.err.Type != "") && r.err.HasMessage {
 		r.err.Present = true
 	}
 	if r.api == Responses {
@@ -230,37 +241,64 @@ func (r *reference) common(m member) {
 		}
 	case "usage":
 		r.usage(m.value)
-	case "error":
-		if o, ok := m.value.(object); ok {
-			r.err.Present = true
-			for _, e := range o {
-				r.errorMember(e)
-			}
-		}
-		if isString && s != "" {
-			r.err.Present, r.err.HasMessage = true, true
-		}
-	case "detail":
-		if isString && s != "" {
-			r.err.Present, r.err.HasMessage = true, true
-		}
+	case "error", "errors", "detail":
+		r.failure(m.value)
+	case "message", "type", "error_type", "code", "error_code", "statusCode":
+		r.errorMember(m, false)
 	case "timings":
 		r.timings("timings.", m.value)
 	}
 }
 
-func (r *reference) errorMember(m member) {
+// failure takes what stands where an error does: a text, an object, a list.
+func (r *reference) failure(v any) {
+	switch v := v.(type) {
+	case string:
+		if v != "" {
+			r.err.Present, r.err.HasMessage = true, true
+		}
+	case []any:
+		for _, e := range v {
+			r.failure(e)
+		}
+	case object:
+		r.err.Present = true
+		for _, m := range v {
+			switch m.key {
+			case "message", "msg", "type", "code":
+				r.errorMember(m, true)
+			case "error":
+				r.failure(m.value)
+			}
+		}
+		r.over = r.inner
+	}
+}
+
+// errorMember takes a member of an error object, or one that stands around it
+// and holds only if the object does not say the same.
+func (r *reference) errorMember(m member, inner bool) {
 	s, isString := m.value.(string)
 	n, isNumber := m.value.(json.Number)
+	set := func(which errMembers, dst *string, v string) {
+		if inner {
+			r.inner |= which
+		}
+		if inner && r.over&which == 0 || !inner && r.inner&which == 0 {
+			*dst = v
+		}
+	}
 	switch {
-	case m.key == "message" && isString:
-		r.err.HasMessage = true
-	case m.key == "type" && isString:
-		r.err.Type = s
-	case m.key == "code" && isString:
-		r.err.Code = s
-	case m.key == "code" && isNumber:
-		r.err.Code = n.String()
+	case strings.HasPrefix(m.key, "m"): // message, msg
+		r.err.HasMessage = r.err.HasMessage || isString || !isPlain(m.value)
+	case strings.HasSuffix(m.key, "type") && isString && s == "error" && !inner:
+		r.err.Present = true
+	case strings.HasSuffix(m.key, "type") && isString:
+		set(errType, &r.err.Type, s)
+	case strings.HasSuffix(m.key, "ode") && isString:
+		set(errCode, &r.err.Code, s)
+	case strings.HasSuffix(m.key, "ode") && isNumber:
+		set(errCode, &r.err.Code, n.String())
 	}
 }
 

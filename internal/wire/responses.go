@@ -18,6 +18,7 @@ const (
 type responsesScratch struct {
 	kind      eventKind
 	done      bool  // the type ends in ".done"
+	code      bool  // a member "code" has a text: of a program, or of an error
 	chars     int64 // of delta
 	doneChars int64 // of text, refusal or arguments, in a ".done" event
 	outIndex  int32
@@ -38,7 +39,7 @@ type responsesScratch struct {
 }
 
 func (r *responsesScratch) begin() {
-	r.kind, r.done, r.chars, r.doneChars = evOther, false, 0, 0
+	r.kind, r.done, r.code, r.chars, r.doneChars = evOther, false, false, 0, 0
 	r.outIndex, r.partIndex, r.named = 0, 0, false
 }
 
@@ -64,8 +65,6 @@ func responsesChild(k []byte) slot {
 		return sItem
 	case "usage":
 		return sUsage
-	case "error":
-		return sError
 	case "incomplete_details":
 		return sIncomplete
 	case "service_tier":
@@ -73,15 +72,11 @@ func responsesChild(k []byte) slot {
 	case "text", "refusal", "arguments", "input", "transcript", "command", "diff":
 		return rText
 	case "code":
-		return eCode
-	case "message":
-		return eMessage
-	case "detail":
-		return sDetail
+		return rCode
 	case "timings":
 		return gTimings
 	}
-	return none
+	return outerChild(k)
 }
 
 func itemChild(k []byte) slot {
@@ -104,29 +99,21 @@ func itemChild(k []byte) slot {
 	return none
 }
 
-func itemPartChild(k []byte) slot {
-	switch string(k) {
-	case "text":
-		return rPartText
-	case "refusal":
-		return rPartRefusal
-	}
-	return none
-}
-
 func (d *Decoder) responsesText(s slot, b []byte) {
 	r := &d.resp
 	switch s {
 	case rType:
-		if d.api != Responses {
-			r.transcriptType(b)
-		} else if d.stream {
+		switch {
+		case !d.stream:
+			d.errorText(eType, b) // of an answer only an error has one
+		case d.api == Responses:
 			r.eventType(b)
-		} else if string(b) == "error" {
-			r.kind = evError
-		} else {
-			d.err.Type = string(b)
+		default:
+			r.transcriptType(b)
 		}
+	case rCode:
+		d.errorText(eCode, b)
+		r.code = len(b) > 0
 	case rStatus:
 		r.status = intern(b[:min(len(b), maxReason)], r.status)
 	case rReason:
@@ -141,11 +128,17 @@ func (d *Decoder) responsesText(s slot, b []byte) {
 			r.item = itemFunction
 		case "mcp_call":
 			r.item = itemTool
+		default:
+			r.item = itemOther
 		}
 	}
 }
 
 func (d *Decoder) responsesScalar(s slot, b []byte) {
+	if s == rCode {
+		d.scalar(eCode, b)
+		return
+	}
 	n, ok := integer(b)
 	if !ok || n < 0 {
 		return
@@ -164,20 +157,20 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 	r := &d.resp
 	switch s {
 	case rDelta:
-		r.chars += chars
+		r.chars = chars
 		if d.kept != nil {
-			d.kept.delta = append(d.kept.delta, kept...)
+			keep(&d.kept.delta, kept, true)
 		}
 	case rText:
-		r.doneChars += chars
+		r.doneChars = chars
 		if d.kept != nil {
-			d.kept.done = append(d.kept.done, kept...)
+			keep(&d.kept.done, kept, true)
 		}
 	case rArgs:
 		if d.kept != nil {
 			d.tool.call.kept().Args = append([]byte(nil), kept...)
 		}
-	case rPartText, rSummaryText:
+	case rPartText:
 		if !d.stream {
 			r.itemChars += chars
 			if d.kept != nil {
@@ -254,6 +247,9 @@ func (d *Decoder) endResponses() {
 		chars := r.chars
 		if r.done {
 			chars = r.doneChars
+			if r.kind == evArgs && r.code {
+				chars = 1 // how long it is does not matter
+			}
 			if r.hadDelta(key) {
 				chars = 0
 			}

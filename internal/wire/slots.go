@@ -14,7 +14,7 @@ const (
 	sInDetails
 	sOutDetails
 	sError  // an object, or its text alone
-	sDetail // an error's text at the top, where others have an object
+	sDetail // FastAPI's name for it
 	sXGroq
 
 	eMessage
@@ -74,8 +74,7 @@ const (
 	rDelta
 	rText
 	rPartText
-	rPartRefusal
-	rSummaryText
+	rCode
 	rArgs
 
 	qModel // requests
@@ -104,7 +103,7 @@ var kinds = [numSlots]strKind{
 	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
-	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rSummaryText: strText, rArgs: strText,
+	rDelta: strText, rText: strText, rPartText: strText, rCode: strShort, rArgs: strText,
 	qModel: strShort, qMessages: strShort,
 }
 
@@ -136,7 +135,7 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		return inDetailsChild(k)
 	case sOutDetails:
 		return outDetailsChild(k)
-	case sError:
+	case sError, sDetail:
 		return errorChild(k)
 	case sXGroq:
 		switch string(k) {
@@ -176,11 +175,9 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		}
 	case sItem:
 		return itemChild(k)
-	case sItemContent:
-		return itemPartChild(k)
-	case sItemSummary:
+	case sItemContent, sItemSummary:
 		if string(k) == "text" {
-			return rSummaryText
+			return rPartText
 		}
 	case qStreamOptions:
 		if string(k) == "include_usage" {
@@ -206,10 +203,10 @@ func (d *Decoder) enters(s slot, array bool) bool {
 	case root, sUsage, sInDetails, sOutDetails, sXGroq, sDelta, sMessage, sFunc, sFuncCall,
 		sAudio, sResponse, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions:
 		return !array
-	case sError:
-		return !array
-	case sChoice, sRDetail, sTool, cThought, sItem, sItemContent, sItemSummary:
+	case sError, sDetail, sChoice, sRDetail, sTool, cThought, sItem, sItemContent, sItemSummary:
 		return true
+	case eMessage:
+		d.err.HasMessage = true // though it is no text
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
@@ -230,7 +227,7 @@ func (d *Decoder) open(s slot) {
 		d.openOutput(&d.choice.message)
 	case sTool, sFuncCall:
 		d.tool = toolScratch{}
-	case sError:
+	case sError, sDetail:
 		d.err.Present = true
 	case sItem:
 		d.openItem()
@@ -241,7 +238,9 @@ func (d *Decoder) open(s slot) {
 func (d *Decoder) close(s slot) {
 	switch s {
 	case root:
-		d.closeRoot()
+		d.closeError()
+	case sError, sDetail:
+		d.errOver = d.errOwn
 	case sChoice:
 		d.closeChoice()
 	case sTool:
@@ -261,20 +260,6 @@ func (d *Decoder) closeArray(s slot, n int64) {
 		d.req.HasTools = d.req.HasTools || n > 0
 	case qMessages:
 		d.req.Messages = Count{n, true}
-	}
-}
-
-// closeRoot ends the document's object.
-func (d *Decoder) closeRoot() {
-	e := &d.err
-	if !e.Present && d.choices == 0 && (e.Code != "" || e.Type != "") && e.HasMessage {
-		e.Present = true // {"code": …, "message": …} with no error object
-	}
-	if d.stream && d.resp.kind == evError {
-		e.Present = true // the event's own members are the error
-	}
-	if !e.Present {
-		*e = Error{}
 	}
 }
 

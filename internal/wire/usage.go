@@ -126,35 +126,3 @@ func (d *Decoder) noteTiming(b []byte) {
 		d.facts.Timings = append(d.facts.Timings, Timing{prefix + string(key), v})
 	}
 }
-
-// errorChild is the table of an error object.
-func errorChild(k []byte) slot {
-	switch string(k) {
-	case "message":
-		return eMessage
-	case "type":
-		return eType
-	case "code":
-		return eCode
-	}
-	return none
-}
-
-// errorText takes the strings of an error. A string where an object is usual
-// is the message (xAI, Mistral, Voyage).
-func (d *Decoder) errorText(s slot, b []byte) {
-	e := &d.err
-	switch s {
-	case eType:
-		e.Type = string(b)
-	case eCode:
-		e.Code = string(b)
-	case eMessage:
-		e.HasMessage = true
-	case sError, sDetail:
-		if len(b) == 0 {
-			return // an empty error is none
-		}
-		e.Present, e.HasMessage = true, true
-	}
-}
