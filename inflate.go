@@ -68,20 +68,40 @@ func (f *inflater) end() {
 	<-f.gone
 }
 
+// What inflates beyond inflateFree bytes and more than inflateRatio to one is no
+// answer of a model, which compresses some ten to one: it would take the time of
+// the Read that it holds up.
+const (
+	inflateFree  = 1 << 20
+	inflateRatio = 200
+)
+
 func (f *inflater) run(x *exchange, encoding string) {
 	defer close(f.gone)
 	defer x.fence()
-	in := bufio.NewReader(&pieceReader{f: f})
+	src := &pieceReader{f: f}
+	in := bufio.NewReader(src)
 	var out io.Reader
 	var err error
 	if _, err = in.Peek(2); err == nil {
 		out, err = inflateReader(in, encoding)
 	}
 	buf := make([]byte, 4<<10)
-	for err == nil {
+	for total := int64(0); err == nil; {
 		var n int
-		if n, err = out.Read(buf); n > 0 {
+		n, err = out.Read(buf)
+		if total += int64(n); total > inflateFree+inflateRatio*src.total {
+			x.mode, x.call.unread = bodyOpaque, true
+			return
+		}
+		if n > 0 {
 			x.look(buf[:n], f.at)
+		}
+		if z, ok := out.(*gzip.Reader); ok && err == io.EOF {
+			// The next member, if there is one, is waited for only now that all
+			// of this one is looked at.
+			err = z.Reset(in)
+			z.Multistream(false)
 		}
 	}
 	if x.mode == bodyUnknown {
@@ -93,7 +113,12 @@ func (f *inflater) run(x *exchange, encoding string) {
 
 func inflateReader(in *bufio.Reader, encoding string) (io.Reader, error) {
 	if encoding == "gzip" {
-		return gzip.NewReader(in)
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, err
+		}
+		z.Multistream(false)
+		return z, nil
 	}
 	// "deflate" is zlib's format (RFC 9110, 8.4.1.2), but some send it bare.
 	head, _ := in.Peek(2)
@@ -105,8 +130,9 @@ func inflateReader(in *bufio.Reader, encoding string) (io.Reader, error) {
 
 // pieceReader is the goroutine's input.
 type pieceReader struct {
-	f    *inflater
-	rest []byte
+	f     *inflater
+	rest  []byte
+	total int64
 }
 
 func (r *pieceReader) Read(p []byte) (int, error) {
@@ -116,6 +142,7 @@ func (r *pieceReader) Read(p []byte) (int, error) {
 		if r.rest, ok = <-r.f.pieces; !ok {
 			return 0, io.EOF
 		}
+		r.total += int64(len(r.rest))
 	}
 	n := copy(p, r.rest)
 	r.rest = r.rest[n:]

@@ -120,6 +120,46 @@ func TestCompressedFaults(t *testing.T) {
 	}
 }
 
+// TestCompressedAtOnce: what a Read brought is looked at when it returns, though
+// no other member and no end of the body has come: the last event too.
+func TestCompressedAtOnce(t *testing.T) {
+	t.Parallel()
+	_, stream, _ := strings.Cut(string(streamResponse(5)), "\r\n\r\n")
+	for encoding := range compressors {
+		body := bytes.Join(compress(t, encoding, []string{stream}), nil)
+		r, w := io.Pipe()
+		rt := quiet(roundTripper(func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {encoding}, "Content-Type": {"text/event-stream"}}, ContentLength: -1, Body: r}, nil
+		}))
+		ctx, tr := tacho.Track(t.Context())
+		resp, err := rt.RoundTrip(newRequest(ctx, t, hostURL, chatStream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go w.Write(body)
+		if _, err := io.ReadFull(resp.Body, make([]byte, len(body))); err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if c := one(t, tr); c.Outcome() != tacho.Complete {
+			t.Errorf("%s: %v, want complete", encoding, c.Outcome())
+		}
+	}
+}
+
+// TestCompressedBomb: a body that inflates a thousandfold is not looked at
+// beyond a bound, and no figure is taken of it.
+func TestCompressedBomb(t *testing.T) {
+	t.Parallel()
+	for encoding := range compressors {
+		bomb := bytes.Join(compress(t, encoding, []string{"data: " + strings.Repeat("a", 4<<20), "\n\ndata: [DONE]\n\n"}), nil)
+		got := through(t, "/v1/chat/completions", 200, http.Header{"Content-Type": {"text/event-stream"}, "Content-Encoding": {encoding}}, string(bomb), chatStream, io.EOF)
+		if got["events"] != nil || got["outcome"] != "complete" {
+			t.Errorf("%s: events %v, outcome %v; want none, complete", encoding, got["events"], got["outcome"])
+		}
+	}
+}
+
 // TestCompressedTimes: an event's time is that of the Read that fed it.
 func TestCompressedTimes(t *testing.T) {
 	t.Parallel()

@@ -48,8 +48,14 @@ func providerOf(host string) string {
 		host = host[:i]
 	}
 	host = strings.TrimSuffix(host, ".")
-	if strings.HasPrefix(host, "bedrock") && strings.HasSuffix(host, ".amazonaws.com") {
-		return "aws.bedrock" // docs.aws.amazon.com/bedrock: bedrock-runtime.REGION.amazonaws.com
+	if strings.HasPrefix(host, "bedrock") {
+		// docs.aws.amazon.com/bedrock: bedrock-runtime.REGION.amazonaws.com, and
+		// bedrock-mantle.REGION.api.aws
+		for _, end := range [...]string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"} {
+			if strings.HasSuffix(host, end) {
+				return "aws.bedrock"
+			}
+		}
 	}
 	for i := range hosts {
 		if isHost(host, hosts[i].end) {

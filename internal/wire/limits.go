@@ -21,16 +21,24 @@ type Limits struct {
 func (f *Facts) ReadHeader(h http.Header) {
 	r := limitReader{header: h}
 	for name, values := range h {
-		if len(values) == 0 || !strings.Contains("XROS", name[:min(1, len(name))]) {
-			continue
+		if len(values) == 0 || name == "" || !strings.Contains("XROSAF", name[:1]) {
+			continue // no name below begins so
 		}
 		switch v := values[0]; {
 		case strings.HasPrefix(name, "X-Ratelimit-"):
 			r.read(name[len("X-Ratelimit-"):], v, false)
+		case strings.HasPrefix(name, "X-Tokenlimit-"):
+			r.read(name[len("X-Tokenlimit-"):], v, true) // Together's
+		case name == "Ratelimit", name == "Ratelimit-Policy":
+			r.field(v)
 		case strings.HasPrefix(name, "Ratelimit-"):
 			r.read(name[len("Ratelimit-"):], v, false)
 		case strings.HasPrefix(name, "Ratelimitbysize-"):
 			r.read(name[len("Ratelimitbysize-"):], v, true) // Mistral's, which counts tokens
+		case strings.HasPrefix(name, "Anthropic-Ratelimit-"):
+			if of, what, ok := strings.Cut(name[len("Anthropic-Ratelimit-"):], "-"); ok {
+				r.read(what+"-"+of, v, false) // -Tokens-Limit; -Input-Tokens-Limit is another thing
+			}
 		case name == "Retry-After":
 			r.RetryAfter = retryAfter(v, h)
 		case name == "Server-Timing":
@@ -67,38 +75,58 @@ func (r *limitReader) read(rest, v string, tokens bool) {
 	case "Tokens":
 		tokens = true
 	case "":
-		if window == 9 {
-			window = 8 // x-ratelimit-limit alone: requests, but less plainly
+		if window == rankPlain {
+			window = rankBare // x-ratelimit-limit alone: requests, but less plainly
 		}
 	default:
 		return // of a project, of images or audio: another thing
 	}
+	r.set(what, v, tokens, window)
+}
+
+// set takes a value of a rank unless there is one that fits as well.
+func (r *limitReader) set(what, v string, tokens bool, rank int8) {
 	var k int
 	switch what {
-	case "Limit":
-	case "Remaining":
+	case "Limit", "limit", "q":
+	case "Remaining", "remaining", "r":
 		k = 1
-	case "Reset":
+	case "Reset", "reset", "t":
 		k = 2
 	default:
 		return
 	}
+	limit, reset := k == 0, k == 2
 	if tokens {
 		k += 3
 	}
-	if r.rank[k] >= window {
+	if r.rank[k] >= rank {
 		return
 	}
-	switch what {
-	case "Reset":
+	if reset {
 		if n := untilReset(v, r.header); n.OK {
 			*r.number(tokens) = n
-			r.rank[k] = window
+			r.rank[k] = rank
 		}
-	default:
-		if n := countText(v); n.OK {
-			*r.counter(what == "Limit", tokens) = n
-			r.rank[k] = window
+		return
+	}
+	if n := countText(v); n.OK {
+		*r.counter(limit, tokens) = n
+		r.rank[k] = rank
+	}
+}
+
+// field reads the fields of the IETF draft "RateLimit header fields for HTTP",
+// RateLimit: "name";r=50;t=30 and RateLimit-Policy: "name";q=100;w=60, and of
+// its older versions, RateLimit: limit=100, remaining=50, reset=30. Of several
+// policies the first counts, and only one that counts requests.
+func (r *limitReader) field(v string) {
+	if _, unit, ok := strings.Cut(v, "qu="); ok && !strings.HasPrefix(unit, `"requests"`) {
+		return
+	}
+	for p := range strings.FieldsFuncSeq(v, func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
+		if what, n, ok := strings.Cut(p, "="); ok {
+			r.set(what, n, false, rankField)
 		}
 	}
 }
@@ -122,10 +150,17 @@ func (r *limitReader) counter(limit, tokens bool) *Count {
 	return &r.RemainingRequests
 }
 
+// The ranks of what the headers say: windows have those below.
+const (
+	rankField int8 = 10 + iota
+	rankBare
+	rankPlain
+)
+
 // cutWindow takes the window from the end of a header's name and ranks it: the
-// limit itself before that of a minute, an hour, a day.
+// limit itself before those of a second, a minute, an hour, a day, a month.
 func cutWindow(s string) (of string, rank int8) {
-	for i, w := range [...]string{"Day", "Hour", "Minute"} {
+	for i, w := range [...]string{"Month", "Day", "Hour", "Minute", "Second"} {
 		if s == w {
 			return "", int8(1 + i)
 		}
@@ -133,14 +168,18 @@ func cutWindow(s string) (of string, rank int8) {
 			return rest, int8(1 + i)
 		}
 	}
-	return s, 9
+	return s, rankPlain
 }
 
-// timingHeader tells the headers that hold a duration in milliseconds.
+// timingHeader tells the headers that hold a duration, each in the unit that
+// its server uses.
 func timingHeader(name string) bool {
 	switch name {
-	case "Openai-Processing-Ms", "X-Envoy-Upstream-Service-Time", "X-Compute-Time", "X-Inference-Time",
-		"X-Metrics-Ttft-Ms", "X-Metrics-Mean-Itl-Ms", "X-Metrics-E2e-Ms":
+	case "Openai-Processing-Ms", "X-Envoy-Upstream-Service-Time",
+		"X-Metrics-Ttft-Ms", "X-Metrics-Mean-Itl-Ms", "X-Metrics-E2e-Ms", // xAI
+		"X-Compute-Time", "X-Inference-Time", "X-Total-Time", "X-Queue-Time", "X-Validation-Time", "X-Time-Per-Token", // TGI
+		"Fireworks-Server-Time-To-First-Token", "Fireworks-Server-Processing-Time",
+		"X-Litellm-Response-Duration-Ms", "X-Litellm-Overhead-Duration-Ms":
 		return true
 	}
 	return false
@@ -182,11 +221,18 @@ func countText(v string) Count {
 	return Count{n, ok && v != ""}
 }
 
-// seconds reads a time to a reset: 1m19.156s, 12ms, or a number of seconds.
+// seconds reads a time to a reset: 1m19.156s, 12ms, 500 ms, 1d2h, or a number
+// of seconds.
 func seconds(v string) Number {
-	v = strings.TrimSpace(v)
+	v = strings.ReplaceAll(v, " ", "")
+	var days int
+	if n, rest, ok := strings.Cut(v, "d"); ok {
+		if whole, err := strconv.ParseUint(n, 10, 12); err == nil {
+			days, v = int(whole), "0s"+rest
+		}
+	}
 	if d, err := time.ParseDuration(v); err == nil && d >= 0 {
-		return Number{d.Seconds(), true}
+		return Number{d.Seconds() + float64(days)*24*60*60, true}
 	}
 	if n, err := strconv.ParseFloat(v, 64); err == nil && n >= 0 && n < 1e9 {
 		return Number{n, true}

@@ -336,7 +336,8 @@ func (r *reference) usage(v any) {
 		case "latency_checkpoint":
 			r.timings("latency_checkpoint.", m.value)
 		case "queue_time", "prompt_time", "completion_time", "total_time", "time_to_first_token_ms",
-			"time_per_output_token_ms", "tokens_per_second", "prompt_tokens_per_second":
+			"time_per_output_token_ms", "tokens_per_second", "prompt_tokens_per_second",
+			"time_to_first_token", "total_latency", "completion_tokens_per_sec", "completion_tokens_after_first_per_sec", "total_tokens_per_sec":
 			r.timing(m.key, m.value)
 		}
 	}

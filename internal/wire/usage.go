@@ -28,6 +28,8 @@ func usageChild(k []byte) slot {
 	case "queue_time", "prompt_time", "completion_time", "total_time",
 		"time_to_first_token_ms", "time_per_output_token_ms", "tokens_per_second", "prompt_tokens_per_second":
 		return gValue // Groq, gpustack: times among the counts
+	case "time_to_first_token", "total_latency", "completion_tokens_per_sec", "completion_tokens_after_first_per_sec", "total_tokens_per_sec":
+		return gValue // SambaNova
 	}
 	return none
 }
