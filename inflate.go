@@ -133,14 +133,19 @@ type pieceReader struct {
 	f     *inflater
 	rest  []byte
 	total int64
+	over  bool
 }
 
 func (r *pieceReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
+		if r.over {
+			return 0, io.EOF // again: nobody feeds any more
+		}
 		r.f.idle <- struct{}{}
-		var ok bool
-		if r.rest, ok = <-r.f.pieces; !ok {
-			return 0, io.EOF
+		if piece, ok := <-r.f.pieces; ok {
+			r.rest = piece
+		} else {
+			r.over = true
 		}
 		r.total += int64(len(r.rest))
 	}
