@@ -45,7 +45,7 @@ func (s *requestScanner) begin(req *http.Request, dec *wire.Decoder, q *wire.Req
 func (s *requestScanner) end(q *wire.Request) {
 	s.dec.EndRequest()
 	if s.form != nil {
-		q.Model.Set(s.form.Model())
+		s.form.End(q)
 	}
 }
 

@@ -4,44 +4,85 @@ package wire
 
 import "bytes"
 
-// Form finds the model in a multipart/form-data request, the way audio and
-// image requests are sent: a part named "model" with a short text. It looks for
-// that part's head by its bytes, and so steps over files at the speed of a
-// search. The zero value is ready; feed it pieces of any size.
+// Form finds the model, and whether a stream is asked for, in a
+// multipart/form-data request, the way audio and image requests are sent: parts
+// of those names with a short text. It looks for the parts' heads by their bytes,
+// and so steps over files at the speed of a search. The zero value is ready;
+// feed it pieces of any size.
 type Form struct {
-	model []byte
-	tail  []byte // the end of the last piece, where a head may have begun
-	state uint8  // 0: looking for the head, 1: in its headers, 2: in the model, 3: over
+	model, stream field
+	reading       *field
+	state         formState
+	tail          []byte // the end of the last piece, where a mark may have begun
+	name          []byte
 }
 
+// field is the text of a part.
+type field struct {
+	text  []byte
+	found bool
+}
+
+type formState uint8
+
+const (
+	formSearch formState = iota // for the head of a part
+	formName                    // in the part's name
+	formHead                    // in the rest of its head
+	formText                    // in its text
+)
+
 var (
-	formName = []byte(`name="model"`)
-	formBody = []byte("\r\n\r\n")
+	nameMark = []byte(` name="`) // a file name has no space there
+	headMark = []byte("\r\n\r\n")
 )
 
 // Write feeds the next bytes.
 func (f *Form) Write(p []byte) {
-	for len(p) > 0 && f.state < 3 {
+	for len(p) > 0 && !(f.model.found && f.stream.found) {
 		switch f.state {
-		case 0:
-			p = f.find(p, formName)
-		case 1:
-			p = f.find(p, formBody)
-		case 2:
-			end := bytes.IndexByte(p, '\r')
-			if end < 0 {
-				end = len(p)
-			} else {
-				f.state = 3
-			}
-			if len(f.model)+end > maxToken {
-				f.model, f.state = nil, 3
+		case formSearch:
+			p = f.find(p, nameMark)
+			f.name = f.name[:0]
+		case formName:
+			var rest []byte
+			rest, p = cutByte(p, '"')
+			f.name = append(f.name, rest[:min(len(rest), 8)]...)
+			if p == nil && len(f.name) <= 8 {
 				return
 			}
-			f.model = append(f.model, p[:end]...)
-			p = p[end:]
+			switch string(f.name) {
+			case "model":
+				f.reading, f.state = &f.model, formHead
+			case "stream":
+				f.reading, f.state = &f.stream, formHead
+			default:
+				f.state = formSearch
+			}
+		case formHead:
+			p = f.find(p, headMark)
+		case formText:
+			var text []byte
+			text, p = cutByte(p, '\r')
+			if len(f.reading.text)+len(text) > maxToken {
+				*f.reading = field{found: true} // too long to be one
+				f.state = formSearch
+				continue
+			}
+			f.reading.text = append(f.reading.text, text...)
+			if p != nil {
+				f.reading.found, f.state = true, formSearch
+			}
 		}
 	}
+}
+
+// cutByte returns what stands before c and what behind it, nil when there is no c.
+func cutByte(p []byte, c byte) (before, after []byte) {
+	if i := bytes.IndexByte(p, c); i >= 0 {
+		return p[:i], p[i+1:]
+	}
+	return p, nil
 }
 
 // find looks for a mark that may be spread over pieces, and returns what is
@@ -67,5 +108,8 @@ func (f *Form) find(p, mark []byte) []byte {
 	return nil
 }
 
-// Model returns the model, empty when the form names none.
-func (f *Form) Model() []byte { return f.model }
+// End puts what was found into q.
+func (f *Form) End(q *Request) {
+	q.Model.Set(f.model.text)
+	q.Stream = string(f.stream.text) == "true" || string(f.stream.text) == "True" || string(f.stream.text) == "1"
+}
