@@ -3,164 +3,283 @@
 package tacho
 
 import (
-	"math"
+	"fmt"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 	"time"
+	"unsafe"
 )
 
-// A log-linear layout: 2^subBits equal buckets for each power of two. A value
-// is off its bucket's highest value by at most 2^-subBits of itself, 0.8 %.
-const (
-	subBits    = 7
-	subCount   = 1 << subBits
-	maxBits    = 42 // 2^42 ns = 73 minutes
-	pageCount  = maxBits - subBits + 1
-	maxTracked = time.Duration(1)<<maxBits - 1
-)
+// Histogram counts durations; HistogramOf says how.
+type Histogram = HistogramOf[time.Duration]
 
-// Histogram counts durations in log-linear buckets. The zero value is empty
-// and ready. It is safe for concurrent use and takes no lock: pages of 1 KiB
-// are made when a value first falls into their power of two.
+// HistogramOf counts values in the bucket layout of HdrHistogram
+// (https://hdrhistogram.github.io/HdrHistogram): each power of two is cut into
+// so many equal buckets that a value and its bucket's highest differ by at most
+// 0.1 % of the value, which is 3 significant digits; NewHistogram makes others.
+// Values below 2,048 are exact.
 //
-// Quantiles are exact to 1/128 of the value, and never below it. Values above
-// 73 minutes count as 73 minutes, negative ones as 0.
-type Histogram struct {
-	pages    [pageCount]atomic.Pointer[[subCount]atomic.Int64]
-	sum      atomic.Int64
-	squares  atomicFloat
-	min, max atomic.Int64 // stored + 1, so that 0 is none
+// The zero value is empty and ready. All methods are safe for concurrent use;
+// recording takes no lock and, but for pages of 1 KiB that are made when a value
+// first falls into their quarter of a power of two, no memory.
+//
+// Values are 0 to 3.6e12, for a duration 1 hour. A larger one counts as that, a
+// negative one as 0; OutOfRange tells how many there were.
+type HistogramOf[T ~int64] struct {
+	dir      [dirSize]atomic.Pointer[atomic.Uint32]
+	min, max atomic.Int64 // plus 1, so that 0 is none
+
+	low, high atomic.Int64 // out of range
+	coarse    atomic.Pointer[[coarseSize]atomic.Uint32]
+	spilled   atomic.Pointer[spill]
+	pages     atomic.Int32
+	maxPages  int32 // 0: no bound
+	extra     int8  // the layout's magnitude beyond that of 3 digits
+
+	_   [64]byte // the sum is written by all, the rest is read
+	sum atomic.Int64
 }
 
-// Record counts a duration.
-func (h *Histogram) Record(d time.Duration) {
-	d = min(max(d, 0), maxTracked)
-	page, sub := bucketOf(d)
-	p := h.pages[page].Load()
-	if p == nil {
-		h.pages[page].CompareAndSwap(nil, new([subCount]atomic.Int64))
-		p = h.pages[page].Load()
+const (
+	maxTracked = int64(time.Hour)
+	magnitude  = 10 // 2^10 buckets for each power of two: 3 digits
+	dirSize    = 156
+
+	coarseBits = 4 // so many buckets of 3 digits, as a power of two, share a coarse one
+	coarseSize = 34 << (magnitude - coarseBits)
+
+	full = 1 << 31 // a counter that has come so far spills
+)
+
+// spill keeps what the counters, of 32 bits, cannot.
+type spill struct {
+	mu sync.Mutex
+	n  map[uint]int64
+}
+
+// magnitudes are those of 1 to 4 digits: the smallest power of two that holds
+// half of 2 × 10^digits buckets.
+var magnitudes = [...]int8{1: 4, 2: 7, 3: 10, 4: 14}
+
+// NewHistogram returns a histogram of durations with 1 to 4 significant digits.
+func NewHistogram(digits int) (*Histogram, error) { return newHistogram[time.Duration](digits) }
+
+// NewCounts returns a histogram of counts with 1 to 4 significant digits.
+func NewCounts(digits int) (*HistogramOf[int64], error) { return newHistogram[int64](digits) }
+
+func newHistogram[T ~int64](digits int) (*HistogramOf[T], error) {
+	if digits < 1 || digits >= len(magnitudes) {
+		return nil, fmt.Errorf("tacho: %d significant digits: a histogram has 1 to 4", digits)
 	}
-	p[sub].Add(1)
-	h.sum.Add(int64(d))
-	h.squares.add(float64(d) * float64(d))
-	for v := int64(d) + 1; ; {
-		old := h.max.Load()
-		if v <= old || h.max.CompareAndSwap(old, v) {
-			break
+	return &HistogramOf[T]{extra: magnitudes[digits] - magnitude}, nil
+}
+
+// Digits returns the significant digits.
+func (h *HistogramOf[T]) Digits() int {
+	for d := 1; d < len(magnitudes); d++ {
+		if magnitudes[d] == h.extra+magnitude {
+			return d
 		}
 	}
-	for v := int64(d) + 1; ; {
-		old := h.min.Load()
-		if old != 0 && v >= old || h.min.CompareAndSwap(old, v) {
-			break
+	return 0
+}
+
+func (h *HistogramOf[T]) mag() uint { return uint(magnitude + h.extra) }
+
+// indexOf returns the bucket of a value in range: those of a power of two
+// follow each other, and the powers of two likewise.
+func indexOf(v int64, mag uint) uint {
+	b := uint(bits.Len64(uint64(v)|(2<<mag-1))) - (mag + 1)
+	return b<<mag + uint(v>>b)
+}
+
+// bounds returns the lowest and the highest value of a bucket.
+func bounds(i, mag uint) (low, high int64) {
+	if i < 2<<mag {
+		return int64(i), int64(i)
+	}
+	b := i>>mag - 1
+	low = int64(i-b<<mag) << b
+	return low, low + 1<<b - 1
+}
+
+// counterAt returns a counter of a page, which is known by its first.
+func counterAt(page *atomic.Uint32, k uint) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Add(unsafe.Pointer(page), k*4))
+}
+
+// Record counts a value.
+func (h *HistogramOf[T]) Record(v T) {
+	n := int64(v)
+	if uint64(n) > uint64(maxTracked) {
+		n = h.clamp(n, 1)
+	}
+	mag := h.mag()
+	i := indexOf(n, mag)
+	if page := h.dir[i>>(mag-2)].Load(); page != nil {
+		if c := counterAt(page, i&(1<<(mag-2)-1)); c.Add(1) >= full {
+			h.spillOver(i, c)
 		}
+	} else {
+		h.addTo(i, 1)
+	}
+	h.sum.Add(n)
+	if n >= h.max.Load() || uint64(n) < uint64(h.min.Load()-1) {
+		h.extremes(n, n)
 	}
 }
 
-// bucketOf returns the page and place of a value. Page 0 holds the values
-// below 2^subBits as they are; page p those of p+subBits bits.
-func bucketOf(d time.Duration) (page, sub int) {
-	if d < subCount {
-		return 0, int(d)
+// RecordN counts a value n times; an n below 1 counts nothing.
+func (h *HistogramOf[T]) RecordN(v T, n int64) {
+	if n < 1 {
+		return
 	}
-	page = bits.Len64(uint64(d)) - subBits
-	return page, int(d>>(page-1)) - subCount
-}
-
-// highest returns the highest value that a bucket counts.
-func highest(page, sub int) time.Duration {
-	if page == 0 {
-		return time.Duration(sub)
+	k := int64(v)
+	if uint64(k) > uint64(maxTracked) {
+		k = h.clamp(k, n)
 	}
-	return time.Duration(sub+subCount+1)<<(page-1) - 1
+	h.addTo(indexOf(k, h.mag()), n)
+	h.sum.Add(k * n)
+	h.extremes(k, k)
 }
 
-// Count returns the number of values.
-func (h *Histogram) Count() int64 {
-	var n int64
-	h.each(func(_ time.Duration, k int64) bool { n += k; return true })
-	return n
+// RecordCorrected counts a value and, if it is longer than the interval at
+// which values were expected, those that it kept from being measured: v −
+// interval, v − 2·interval and so on (coordinated omission, after HdrHistogram).
+// An interval of 0 or less corrects nothing. Values that are taken from their
+// intended start on need no correction.
+func (h *HistogramOf[T]) RecordCorrected(v, interval T) {
+	h.Record(v)
+	if interval <= 0 {
+		return
+	}
+	for v = min(v, T(maxTracked)) - interval; v >= interval; v -= interval {
+		h.Record(v)
+	}
 }
 
-// each calls f with the buckets that are not empty, in ascending order.
-func (h *Histogram) each(f func(high time.Duration, n int64) bool) {
-	for page := range h.pages {
-		p := h.pages[page].Load()
-		if p == nil {
-			continue
-		}
-		for sub := range p {
-			if n := p[sub].Load(); n > 0 && !f(highest(page, sub), n) {
-				return
+// clamp counts values that are out of range and returns what stands for them.
+func (h *HistogramOf[T]) clamp(v, n int64) int64 {
+	if v < 0 {
+		h.low.Add(n)
+		return 0
+	}
+	h.high.Add(n)
+	return maxTracked
+}
+
+// extremes takes a least and a greatest value into account.
+func (h *HistogramOf[T]) extremes(low, high int64) {
+	for old := h.max.Load(); high >= old && !h.max.CompareAndSwap(old, high+1); old = h.max.Load() {
+	}
+	for old := h.min.Load(); uint64(low) < uint64(old-1) && !h.min.CompareAndSwap(old, low+1); old = h.min.Load() {
+	}
+}
+
+// addTo adds n to the counter of a bucket.
+func (h *HistogramOf[T]) addTo(i uint, n int64) {
+	c := h.counter(i)
+	if c == nil {
+		i |= 1<<coarseBits - 1 // the last of those that share a coarse one
+		c = &h.coarse.Load()[i>>coarseBits]
+	}
+	if n >= full {
+		h.spillTo(i, n)
+	} else if c.Add(uint32(n)) >= full {
+		h.spillOver(i, c)
+	}
+}
+
+// counter returns the counter of a bucket, in a page that is made for it if
+// need be; nil when there may be no more pages, and the coarse ones serve.
+func (h *HistogramOf[T]) counter(i uint) *atomic.Uint32 {
+	mag := h.mag()
+	at := &h.dir[i>>(mag-2)]
+	page := at.Load()
+	if page == nil {
+		if h.maxPages > 0 && h.pages.Add(1) > h.maxPages {
+			h.pages.Add(-1)
+			if h.coarse.Load() == nil {
+				h.coarse.CompareAndSwap(nil, new([coarseSize]atomic.Uint32))
 			}
+			return nil
 		}
+		made := make([]atomic.Uint32, 1<<(mag-2))
+		if !at.CompareAndSwap(nil, &made[0]) && h.maxPages > 0 {
+			h.pages.Add(-1)
+		}
+		page = at.Load()
+	}
+	return counterAt(page, i&(1<<(mag-2)-1))
+}
+
+// spillOver moves half of what a counter can hold to the spill. Under its lock
+// no reader sees the half twice or not at all.
+func (h *HistogramOf[T]) spillOver(i uint, c *atomic.Uint32) {
+	s := h.spill()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if c.Load() >= full {
+		c.Add(full) // which takes it away
+		s.n[i] += full
 	}
 }
 
-// Quantile returns the q-quantile by nearest rank: the smallest value that at
-// least q of all do not exceed, as the highest value of its bucket and never
-// above Max. It is absent when nothing was recorded or q is not in [0, 1].
-func (h *Histogram) Quantile(q float64) (d time.Duration, ok bool) {
-	n := h.Count()
-	if n == 0 || !(q >= 0 && q <= 1) {
-		return 0, false
+func (h *HistogramOf[T]) spillTo(i uint, n int64) {
+	s := h.spill()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.n[i] += n
+}
+
+func (h *HistogramOf[T]) spill() *spill {
+	if s := h.spilled.Load(); s != nil {
+		return s
 	}
-	rank := max(1, int64(math.Ceil(q*float64(n))))
-	var seen int64
-	h.each(func(high time.Duration, k int64) bool {
-		d = high
-		seen += k
-		return seen < rank
+	h.spilled.CompareAndSwap(nil, &spill{n: map[uint]int64{}})
+	return h.spilled.Load()
+}
+
+// Merge adds what o counts. With the same digits nothing is lost; of one with
+// other digits, each value counts as the highest of its bucket.
+func (h *HistogramOf[T]) Merge(o *HistogramOf[T]) {
+	if o == nil {
+		return
+	}
+	mag, same := h.mag(), h.extra == o.extra
+	o.visit(func(i uint, n int64) bool {
+		if !same {
+			_, top := bounds(i, o.mag())
+			i = indexOf(min(top, maxTracked), mag)
+		}
+		h.addTo(i, n)
+		return true
 	})
-	if top, ok := h.Max(); ok {
-		d = min(d, top)
-	}
-	return d, true
-}
-
-// Min returns the smallest value, absent when there is none.
-func (h *Histogram) Min() (time.Duration, bool) {
-	v := h.min.Load()
-	return time.Duration(max(v-1, 0)), v != 0
-}
-
-// Max returns the largest value, absent when there is none.
-func (h *Histogram) Max() (time.Duration, bool) {
-	v := h.max.Load()
-	return time.Duration(max(v-1, 0)), v != 0
-}
-
-// Mean returns the mean, absent when there is no value.
-func (h *Histogram) Mean() (time.Duration, bool) {
-	n := h.Count()
-	if n == 0 {
-		return 0, false
-	}
-	return time.Duration(math.Round(float64(h.sum.Load()) / float64(n))), true
-}
-
-// StdDev returns the sample deviation, absent with fewer than two values.
-func (h *Histogram) StdDev() (time.Duration, bool) {
-	n := float64(h.Count())
-	if n < 2 {
-		return 0, false
-	}
-	mean := float64(h.sum.Load()) / n
-	v := (h.squares.load() - n*mean*mean) / (n - 1)
-	return time.Duration(math.Round(math.Sqrt(max(0, v)))), true
-}
-
-// atomicFloat is a float64 that is added to without a lock.
-type atomicFloat struct{ bits atomic.Uint64 }
-
-func (f *atomicFloat) add(v float64) {
-	for {
-		old := f.bits.Load()
-		if f.bits.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+v)) {
-			return
-		}
+	h.sum.Add(o.sum.Load())
+	h.low.Add(o.low.Load())
+	h.high.Add(o.high.Load())
+	if low, high := o.min.Load(), o.max.Load(); low > 0 {
+		h.extremes(low-1, high-1)
 	}
 }
 
-func (f *atomicFloat) load() float64 { return math.Float64frombits(f.bits.Load()) }
+// Clone returns a copy.
+func (h *HistogramOf[T]) Clone() *HistogramOf[T] {
+	c := &HistogramOf[T]{extra: h.extra, maxPages: h.maxPages}
+	c.Merge(h)
+	return c
+}
+
+// Reset forgets all values. What is recorded meanwhile is kept in part.
+func (h *HistogramOf[T]) Reset() {
+	for i := range h.dir {
+		h.dir[i].Store(nil)
+	}
+	h.coarse.Store(nil)
+	h.spilled.Store(nil)
+	h.pages.Store(0)
+	for _, v := range []*atomic.Int64{&h.sum, &h.low, &h.high, &h.min, &h.max} {
+		v.Store(0)
+	}
+}
