@@ -113,10 +113,12 @@ func TestNearestRank(t *testing.T) {
 
 // sources are distributions of durations.
 var sources = map[string]func(*rand.Rand, int) time.Duration{
-	"lognormal":   func(r *rand.Rand, _ int) time.Duration { return time.Duration(8e8 * math.Exp(0.5*r.NormFloat64())) },
-	"heavy tail":  func(r *rand.Rand, _ int) time.Duration { return time.Duration(1e7 * math.Pow(1-r.Float64(), -1/1.1)) },
-	"constant":    func(*rand.Rand, int) time.Duration { return 123456789 },
-	"bimodal":     func(r *rand.Rand, _ int) time.Duration { return time.Duration(1e6 + 5e9*float64(r.IntN(2)) + 1e5*r.Float64()) },
+	"lognormal":  func(r *rand.Rand, _ int) time.Duration { return time.Duration(8e8 * math.Exp(0.5*r.NormFloat64())) },
+	"heavy tail": func(r *rand.Rand, _ int) time.Duration { return time.Duration(1e7 * math.Pow(1-r.Float64(), -1/1.1)) },
+	"constant":   func(*rand.Rand, int) time.Duration { return 123456789 },
+	"bimodal": func(r *rand.Rand, _ int) time.Duration {
+		return time.Duration(1e6 + 5e9*float64(r.IntN(2)) + 1e5*r.Float64())
+	},
 	"adversarial": func(_ *rand.Rand, i int) time.Duration { return 1<<(11+i%31) + time.Duration(i%3) - 1 },
 	"everything":  func(r *rand.Rand, _ int) time.Duration { return time.Duration(math.Exp(r.Float64() * 28.9)) },
 }

@@ -21,7 +21,8 @@ type captured struct {
 	thought [2][4][]byte
 	delta   []byte // Responses: of the event, its delta and its ".done" text
 	done    []byte
-	item    []byte
+	item    []byte // of the item, its text and its summary
+	summary []byte
 }
 
 func (c *captured) reset() {
@@ -207,6 +208,9 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 		side = 1
 	}
 	o.seen = true
+	if chars == 0 {
+		return // which takes back nothing that another name said
+	}
 	at := d.m.top().slot
 	member := at == sDelta || at == sMessage || at == sChoice
 	switch s {
@@ -219,7 +223,7 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 			keep(&d.kept.text[side], kept, member)
 		}
 	case cRefusal:
-		o.refusal = chars > 0 || o.refusal && !member
+		o.refusal = true
 	case cReason0, cReason1, cReason2, cThought:
 		i := int(s - cReason0)
 		if member {
@@ -230,7 +234,7 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 			keep(&d.kept.thought[side][i], kept, member)
 		}
 	case cAudio:
-		o.audio = o.audio || chars > 0
+		o.audio = true
 	case tArgs:
 		d.tool.args = chars
 		if d.kept != nil {
@@ -309,7 +313,9 @@ func (d *Decoder) closeChoice() {
 		end.Reason = c.finish
 	}
 	o, side := &c.delta, 0
-	if !o.seen && (!d.stream || d.facts.Streamed == 0 || d.api == Completions) {
+	switch {
+	case !d.stream && c.message.channels() != 0, // Perplexity's answers have an empty delta beside
+		!o.seen && (!d.stream || d.facts.Streamed == 0 || d.api == Completions):
 		o, side = &c.message, 1
 	}
 	d.ev.Channels |= o.channels()
@@ -322,9 +328,10 @@ func (d *Decoder) closeChoice() {
 	if d.kept != nil {
 		d.facts.Captured.add(d.kept.text[side], d.kept.thought[side][src])
 	}
+	before := len(d.facts.Calls)
 	for i := range d.tools {
 		if t := &d.tools[i]; t.call.InMessage == (side == 1) {
-			d.addCall(&t.call)
+			d.addCall(&t.call, before)
 		}
 	}
 }
@@ -336,14 +343,25 @@ func (c *Captured) add(text, reasoning []byte) {
 
 const maxCalls = 128
 
-// addCall joins a piece of a tool call to its call: by index, else by id. Two
-// ids under one index are two calls: some servers number every call 0.
-func (d *Decoder) addCall(t *Call) {
+// addCall joins a piece of a tool call to its call, of which there were so many
+// before this document.
+//
+// By index, or by id where there is no index. Two ids under one index are two
+// calls, for some servers number every call 0, unless the second has no name:
+// others make up an id for every piece. A piece with nothing of all that goes to
+// the last call. Two names in one array are two calls.
+func (d *Decoder) addCall(t *Call, before int) {
 	calls := d.facts.Calls
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := &calls[i]
-		same := t.HasIndex && c.HasIndex && t.Index == c.Index && (t.Key == 0 || c.Key == 0 || t.Key == c.Key) ||
-			!t.HasIndex && t.Key != 0 && t.Key == c.Key
+		var same bool
+		switch {
+		case i >= before && t.HasName && c.HasName:
+		case t.HasIndex:
+			same = c.HasIndex && t.Index == c.Index && (t.Key == 0 || c.Key == 0 || t.Key == c.Key || !t.HasName)
+		default:
+			same = t.Key != 0 && t.Key == c.Key || !t.HasName && i == len(calls)-1
+		}
 		if !same {
 			continue
 		}

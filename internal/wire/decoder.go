@@ -34,7 +34,9 @@ type Decoder struct {
 
 	choices int32 // begun in the document
 
-	errOwn, errOver errMembers // said by an error object, and by one that is over
+	errs    errFlags
+	payload bool  // the document has what an answer has
+	usage0  uint8 // the counts of the document that are not 0
 }
 
 // Init makes d ready for a response of the API whose facts go to f. A stream's
@@ -62,6 +64,7 @@ func (d *Decoder) reset() {
 // Release lets go of what d was reading, before it is kept for another use.
 func (d *Decoder) Release() {
 	d.facts, d.req, d.kept, d.tools = nil, nil, nil, nil
+	clear(d.memo.pattern[:cap(d.memo.pattern)]) // it has an event's text
 	d.tool, d.err = toolScratch{}, Error{}
 }
 
@@ -83,7 +86,7 @@ func (d *Decoder) Begin() {
 	d.m.slot = root
 	d.ev = Event{}
 	d.fault, d.began = false, false
-	d.err, d.errOwn, d.errOver = Error{}, 0, 0
+	d.err, d.errs, d.payload, d.usage0 = Error{}, 0, false, 0
 	d.choices = 0
 	if d.api >= Responses {
 		d.resp.begin()
@@ -184,7 +187,7 @@ func (d *Decoder) short(s slot, b []byte) {
 		}
 	case sTier:
 		f.Tier = intern(b, f.Tier)
-	case eType, eCode, eMessage, sError, sDetail:
+	case eType, eCode, eStatus, eObject, eMessage, eOther, sError, sDetail:
 		d.errorText(s, b)
 	case cFinish:
 		d.choice.finish = intern(b[:min(len(b), maxReason)], d.choice.finish)
@@ -211,11 +214,7 @@ func (d *Decoder) scalar(s slot, b []byte) {
 	}
 	switch {
 	case s >= uFirst && s <= uLast:
-		if n, ok := integer(b); ok {
-			*d.count(s) = Count{n, true}
-		} else {
-			d.fault = true
-		}
+		d.setCount(s, b)
 	case s == cIndex:
 		if n, ok := integer(b); ok && n >= 0 && n < 1<<20 {
 			d.choice.index = int32(n)
@@ -224,10 +223,8 @@ func (d *Decoder) scalar(s slot, b []byte) {
 		if n, ok := integer(b); ok && n >= 0 && n < 1<<20 {
 			d.tool.call.Index, d.tool.call.HasIndex = int32(n), true
 		}
-	case s == eCode:
-		if b[0] == '-' || b[0] >= '0' && b[0] <= '9' {
-			d.errorText(s, b)
-		}
+	case s >= eFirst && s <= eLast:
+		d.errorScalar(s, b)
 	case s == gValue:
 		d.noteTiming(b)
 	case s >= qFirst && s <= qLast:
@@ -243,6 +240,9 @@ func integer(b []byte) (int64, bool) {
 	var n int64
 	for i, c := range b {
 		if c < '0' || c > '9' || i == 18 {
+			if n, err := strconv.ParseInt(string(b), 10, 64); err == nil {
+				return n, true
+			}
 			f, err := strconv.ParseFloat(string(b), 64)
 			if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 {
 				return 0, false

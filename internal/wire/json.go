@@ -92,8 +92,8 @@ func (d *Decoder) feed(b []byte) {
 			f.n++
 
 		case mValue:
-			if b[i] <= ' ' {
-				i++
+			if b[i] <= ' ' || m.nstack == 0 && (b[i] == 0xef || b[i] == 0xbb || b[i] == 0xbf) {
+				i++ // white space, or a byte order mark before the document
 				continue
 			}
 			i = d.value(b, i)
@@ -148,6 +148,10 @@ func (d *Decoder) feed(b []byte) {
 			}
 
 		case mRaw:
+			if m.nlit == 1 && m.lit[0] == '[' && b[i] == '{' {
+				m.list()
+				continue
+			}
 			m.nlit += uint8(copy(m.lit[m.nlit:], b[i:]))
 			return
 
@@ -301,14 +305,18 @@ func (d *Decoder) value(b []byte, i int) int {
 // root begins a document that is no object.
 func (d *Decoder) root(b []byte, i int) int {
 	m := &d.m
-	if b[i] == '[' && !d.stream {
-		// Gemini sends an error as a list of one.
-		m.stack[0], m.nstack, m.st = frame{slot: root, array: true}, 1, mElement
+	if b[i] == '[' && (!d.stream || i+1 < len(b) && b[i+1] == '{') {
+		m.list()
 		return i + 1
 	}
 	m.nlit = 0
 	m.st = mRaw
 	return i
+}
+
+// list begins a document that is an array of objects: Gemini sends an error so.
+func (m *machine) list() {
+	m.stack[0], m.nstack, m.st = frame{slot: root, array: true}, 1, mElement
 }
 
 // key reads a key that begins at b[i], after its quote.

@@ -18,7 +18,10 @@ func (d *Decoder) otherChild(k []byte) slot {
 	case "type":
 		return rType
 	case "text", "delta", "audio":
+		d.payload = true
 		return oText
+	case "data", "results":
+		d.payload = true
 	case "choices":
 		return sChoice // vLLM streams a transcription as chat chunks
 	}

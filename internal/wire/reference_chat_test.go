@@ -75,7 +75,7 @@ func (r *reference) chatChoice(position int, choice object) {
 		case "message":
 			message.read(members(m.value))
 		case "text":
-			if isString {
+			if s != "" {
 				message.text = s
 			}
 		case "error", "usage":
@@ -86,7 +86,9 @@ func (r *reference) chatChoice(position int, choice object) {
 		r.ends[index] = finish
 	}
 	out := delta
-	if delta == nil {
+	if !r.stream && message.channels() != 0 {
+		out = message
+	} else if delta == nil {
 		out = message
 		if r.stream && r.api == ChatCompletions && r.f.Streamed != 0 {
 			out = new(refOutput) // it repeats what the deltas said
@@ -101,26 +103,27 @@ func (r *reference) chatChoice(position int, choice object) {
 	}
 	r.text(out.text)
 	r.thought(out.reasoning())
+	before := len(r.calls)
 	for _, c := range out.calls {
-		r.join(c)
+		r.join(c, before)
 	}
 }
 
 func (o *refOutput) read(v object) {
 	for _, m := range v {
-		s, isString := m.value.(string)
+		s, _ := m.value.(string)
 		switch m.key {
 		case "content":
-			if isString {
+			if s != "" {
 				o.text = ""
 			}
 			o.content(m.value, false)
 		case "reasoning_content":
-			if isString {
+			if s != "" {
 				o.thought[0] = s
 			}
 		case "reasoning", "reasoning_text", "thinking":
-			if isString {
+			if s != "" {
 				o.thought[1] = s
 			}
 		case "reasoning_details":
@@ -132,9 +135,7 @@ func (o *refOutput) read(v object) {
 				}
 			})
 		case "refusal":
-			if isString {
-				o.refusal = s != ""
-			}
+			o.refusal = o.refusal || s != ""
 		case "audio":
 			for _, m := range members(m.value) {
 				if s, _ := m.value.(string); m.key == "data" || m.key == "transcript" {
@@ -202,10 +203,10 @@ func (o *refOutput) call(c refCall, v object) {
 			}
 		case "function", "custom":
 			for _, m := range members(m.value) {
-				switch s, isString := m.value.(string); {
+				switch s, _ := m.value.(string); {
 				case m.key == "name" && s != "":
 					c.name = s
-				case isString && (m.key == "arguments" || m.key == "input"):
+				case s != "" && (m.key == "arguments" || m.key == "input"):
 					c.args = s
 				}
 			}
@@ -216,14 +217,20 @@ func (o *refOutput) call(c refCall, v object) {
 	}
 }
 
-// join adds a piece to its call: the last one of its index, unless another id
-// says otherwise, or without an index of its id.
-func (r *reference) join(piece refCall) {
+// join adds a piece to its call, of which there were so many before the
+// document: the last one of its index, unless another id and a name say
+// otherwise; without an index the one of its id, or without a name the last.
+func (r *reference) join(piece refCall, before int) {
 	for i := len(r.calls) - 1; i >= 0; i-- {
 		c := &r.calls[i]
 		same := piece.id != "" && piece.id == c.id
 		if piece.hasIndex {
-			same = c.hasIndex && piece.index == c.index && (same || piece.id == "" || c.id == "")
+			same = c.hasIndex && piece.index == c.index && (same || piece.id == "" || c.id == "" || piece.name == "")
+		} else if piece.name == "" && i == len(r.calls)-1 {
+			same = true
+		}
+		if piece.name != "" && c.name != "" && i >= before {
+			same = false
 		}
 		if !same {
 			continue

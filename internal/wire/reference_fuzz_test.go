@@ -90,7 +90,6 @@ func decoded(api API, stream, capture bool, size int, docs [][]byte) (*Facts, []
 // purpose: names of 512 bytes and reasons of 64, of numbers and of the names of
 // timings 40, 10 known containers one in another, indexes of a part up to 255.
 // How many choices, calls, timings and parts it keeps, compare sees at the end.
-// A whole number that no float holds exactly is taken or left by its length.
 func exceeds(key string, v any, depth int) bool {
 	switch v := v.(type) {
 	case object:
@@ -111,14 +110,16 @@ func exceeds(key string, v any, depth int) bool {
 		switch key {
 		case "finish_reason", "status", "reason":
 			return len(v) > maxReason
+		case "id", "model", "name", "call_id", "type", "code", "error_code", "error_type", "statusCode", "status_code", "service_tier", "object":
+			return len(v) > maxToken-4
 		}
-		return len(v) > maxToken-4
+		return false
 	case json.Number:
 		n, _ := v.Float64()
 		if n = math.Abs(n); n > 255 && strings.HasSuffix(key, "_index") {
 			return true
 		}
-		return len(v) > maxLit || n >= 1<<53 && n < 1<<64
+		return len(v) > maxLit
 	}
 	return false
 }

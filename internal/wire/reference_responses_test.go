@@ -2,7 +2,10 @@
 
 package wire
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // The reference's Responses.
 
@@ -12,6 +15,7 @@ type refEvent struct {
 	part              refPart
 	named             bool // an item in it is a call with a name
 	code              bool // it has a program's text
+	whole             Channel
 }
 
 type refPart struct {
@@ -34,21 +38,28 @@ var refStreamed = map[string]Channel{
 
 // response takes an event or a response object: what an event's response holds
 // counts as if the event held it.
-func (r *reference) response(doc object) {
+func (r *reference) response(doc object, inner bool) {
 	e := &r.resp
 	for _, m := range doc {
+		if inner && !slices.Contains([]string{"id", "model", "status", "output", "item", "usage", "error", "errors", "detail", "incomplete_details", "service_tier", "timings", "base_resp", "response"}, m.key) {
+			continue // an event's own
+		}
 		s, isString := m.value.(string)
 		n, isWhole := whole(m.value)
 		switch m.key {
 		case "type":
 			switch {
 			case r.stream && isString:
-				r.beyond = r.beyond || e.kind != "" // the response has a type, too
 				e.kind = s
 			case isString:
 				r.errorMember(m, false)
 			}
 		case "delta":
+			for _, d := range members(m.value) {
+				if s, _ := d.value.(string); d.key == "text" {
+					e.delta = s
+				}
+			}
 			if isString {
 				e.delta = s
 			}
@@ -65,7 +76,7 @@ func (r *reference) response(doc object) {
 				e.part.sub = n
 			}
 		case "response":
-			r.response(members(m.value))
+			r.response(members(m.value), true)
 		case "status":
 			if isString {
 				r.status = s
@@ -77,6 +88,7 @@ func (r *reference) response(doc object) {
 				}
 			}
 		case "output", "item":
+			r.says.payload = true
 			each(m.value, func(_ int, item object) { r.item(item) })
 		case "code":
 			r.errorMember(m, false)
@@ -90,7 +102,7 @@ func (r *reference) response(doc object) {
 }
 
 func (r *reference) item(item object) {
-	var kind, text string
+	var kind, text, summed string
 	var call refCall
 	for _, m := range item {
 		s, isString := m.value.(string)
@@ -112,23 +124,40 @@ func (r *reference) item(item object) {
 				call.args = s
 			}
 		case "content", "summary":
+			into := &text
+			if m.key == "summary" {
+				into = &summed
+			} else {
+				text += s
+				for _, e := range listOf(m.value) {
+					s, _ := e.(string)
+					text += s
+				}
+			}
 			each(m.value, func(_ int, part object) {
 				for _, m := range part {
 					if s, _ := m.value.(string); m.key == "text" {
-						text += s
+						*into += s
 					}
 				}
 			})
 		}
 	}
-	if r.stream {
-		text = "" // it repeats what the deltas said
-	}
 	switch kind {
 	case "message":
-		r.text(text)
+		if text != "" && (!r.stream || r.f.Streamed&Content == 0) {
+			r.text(text)
+			r.resp.whole |= Content
+		}
 	case "reasoning":
-		r.thought(text)
+		channel := Reasoning
+		if text == "" {
+			channel, text = Reasoning|summary, summed
+		}
+		if text != "" && (!r.stream || r.f.Streamed&Reasoning == 0) {
+			r.thought(text)
+			r.resp.whole |= channel
+		}
 	case "mcp_call":
 		r.named(call)
 	case "function_call", "custom_tool_call":
@@ -145,7 +174,15 @@ func (r *reference) item(item object) {
 		}
 		call.index = int32(len(r.calls))
 		r.calls = append(r.calls, call)
+		if call.name != "" {
+			r.resp.whole |= ToolCall
+		}
 	}
+}
+
+func listOf(v any) []any {
+	l, _ := v.([]any)
+	return l
 }
 
 func (r *reference) named(call refCall) {
@@ -186,6 +223,9 @@ func (r *reference) endResponse() {
 		case Reasoning:
 			r.thought(text)
 		}
+	}
+	if r.stream {
+		r.ev.Channels |= e.whole
 	}
 	if name == "output_item.added" && e.named {
 		r.ev.Channels |= ToolCall

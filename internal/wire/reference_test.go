@@ -127,9 +127,9 @@ type reference struct {
 	// Of the document being read.
 	ev    Event
 	err   Error
-	inner errMembers // said by an error object
-	over  errMembers // said by one that is over
+	says  refError
 	resp  refEvent
+	told0 map[*Count]bool // the counts of the document that are not 0
 
 	// Of a Responses stream so far.
 	status, reason string
@@ -158,14 +158,24 @@ func newReference(api API, stream, capture bool) *reference {
 
 // read takes the next document.
 func (r *reference) read(doc object) Event {
-	r.ev, r.err, r.resp, r.choices, r.inner, r.over = Event{}, Error{}, refEvent{}, 0, 0, 0
+	r.ev, r.err, r.resp, r.choices, r.says, r.told0 = Event{}, Error{}, refEvent{}, 0, refError{}, map[*Count]bool{}
 	if r.api == Responses {
-		r.response(doc)
+		r.response(doc, false)
 	} else {
 		r.chat(doc)
 	}
-	if r.choices == 0 && (r.err.Code != "" && r.err.Code != "0" || r.err.Type != "") && r.err.HasMessage {
-		r.err.Present = true
+	e := &r.err
+	switch x := &r.says; {
+	case x.inner || x.marked:
+		e.Present = true
+	case r.choices == 0 && !x.payload && e.HasMessage:
+		e.Present = e.Code != "" && e.Code != "0" || e.Type != "" && (!r.stream || strings.Contains(strings.ToLower(e.Type), "error"))
+	}
+	if r.stream && r.resp.kind == "error" {
+		e.Present = true
+	}
+	if !e.Present {
+		*e = Error{}
 	}
 	if r.api == Responses {
 		r.endResponse()
@@ -242,63 +252,110 @@ func (r *reference) common(m member) {
 	case "usage":
 		r.usage(m.value)
 	case "error", "errors", "detail":
-		r.failure(m.value)
-	case "message", "type", "error_type", "code", "error_code", "statusCode":
+		r.failure(m.value, m.key == "detail")
+	case "base_resp":
+		for _, b := range members(m.value) {
+			switch b.key {
+			case "status_msg":
+				r.errorMember(member{"message", b.value}, false)
+			case "status_code":
+				r.errorMember(member{"code", b.value}, false)
+				r.says.inner = r.says.inner || !slices.Contains([]string{"", "0"}, plainText(b.value))
+			}
+		}
+	default:
 		r.errorMember(m, false)
 	case "timings":
 		r.timings("timings.", m.value)
 	}
 }
 
+// refError is what is known of a document's error beside its members.
+type refError struct {
+	typed, coded   bool // by an error object
+	typed0, coded0 bool // by one that is over
+	inner          bool // an error object says something
+	marked         bool // the document says that it is one
+	payload        bool // it has what an answer has
+}
+
 // failure takes what stands where an error does: a text, an object, a list.
-func (r *reference) failure(v any) {
+func (r *reference) failure(v any, detail bool) {
 	switch v := v.(type) {
 	case string:
 		if v != "" {
-			r.err.Present, r.err.HasMessage = true, true
+			r.says.inner, r.err.HasMessage = true, true
 		}
 	case []any:
 		for _, e := range v {
-			r.failure(e)
+			r.failure(e, detail)
 		}
 	case object:
-		r.err.Present = true
 		for _, m := range v {
 			switch m.key {
 			case "message", "msg", "type", "code":
 				r.errorMember(m, true)
 			case "error":
-				r.failure(m.value)
+				r.failure(m.value, false)
+			default:
+				s := plainText(m.value)
+				r.says.inner = r.says.inner || !detail && s != "" && s != "0" && s != "false"
 			}
 		}
-		r.over = r.inner
+		r.says.typed0, r.says.coded0 = r.says.typed, r.says.coded
 	}
+}
+
+// plainText is a plain value as text; null and containers have none.
+func plainText(v any) string {
+	switch v := v.(type) {
+	case string:
+		return v
+	case json.Number:
+		return v.String()
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return ""
 }
 
 // errorMember takes a member of an error object, or one that stands around it
 // and holds only if the object does not say the same.
 func (r *reference) errorMember(m member, inner bool) {
 	s, isString := m.value.(string)
-	n, isNumber := m.value.(json.Number)
-	set := func(which errMembers, dst *string, v string) {
-		if inner {
-			r.inner |= which
+	_, isNumber := m.value.(json.Number)
+	x := &r.says
+	switch m.key {
+	case "message", "msg", "error_msg":
+		if s != "" || !isPlain(m.value) {
+			r.err.HasMessage = true
+			x.inner = x.inner || inner
 		}
-		if inner && r.over&which == 0 || !inner && r.inner&which == 0 {
-			*dst = v
+	case "type", "error_type":
+		switch {
+		case s == "":
+		case s == "error" && !inner:
+			x.marked = true
+		case x.typed0 || x.typed && !inner:
+		default:
+			r.err.Type = s
+			x.typed, x.inner = x.typed || inner, x.inner || inner
 		}
-	}
-	switch {
-	case strings.HasPrefix(m.key, "m"): // message, msg
-		r.err.HasMessage = r.err.HasMessage || isString || !isPlain(m.value)
-	case strings.HasSuffix(m.key, "type") && isString && s == "error" && !inner:
-		r.err.Present = true
-	case strings.HasSuffix(m.key, "type") && isString:
-		set(errType, &r.err.Type, s)
-	case strings.HasSuffix(m.key, "ode") && isString:
-		set(errCode, &r.err.Code, s)
-	case strings.HasSuffix(m.key, "ode") && isNumber:
-		set(errCode, &r.err.Code, n.String())
+	case "code", "error_code":
+		if s = plainText(m.value); s == "" || !isString && !isNumber || x.coded0 || x.coded && !inner {
+			return
+		}
+		r.err.Code = s
+		x.coded = x.coded || inner
+		x.inner = x.inner || inner && s != "0"
+	case "statusCode":
+		if r.err.Code == "" && (isString || isNumber) {
+			r.err.Code = plainText(m.value)
+		}
+	case "success":
+		x.marked = x.marked || m.value == false
+	case "object":
+		x.marked = x.marked || s == "error"
 	}
 }
 
@@ -323,7 +380,7 @@ func (r *reference) usage(v any) {
 				switch d.key {
 				case "cached_tokens", "cache_read_tokens":
 					r.count(&u.CacheRead, d.value)
-				case "cache_write_tokens", "cache_creation_tokens":
+				case "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens":
 					r.count(&u.CacheWrite, d.value)
 				}
 			}
@@ -347,7 +404,10 @@ func (r *reference) usage(v any) {
 // if it stands where a number does.
 func (r *reference) count(c *Count, v any) {
 	if n, ok := whole(v); ok {
-		*c = Count{n, true}
+		if n > 0 || n == 0 && !r.told0[c] {
+			*c = Count{n, true}
+			r.told0[c] = n > 0
+		}
 		return
 	}
 	switch v.(type) {

@@ -30,7 +30,8 @@ type responsesScratch struct {
 	anyCall bool
 	named   bool // an item of the event is a call with a name
 	// An item's texts wait for its end: its type may stand behind them.
-	itemChars int64
+	itemChars, itemSummary int64
+	whole                  Channel // the output of whole items that no delta had told
 
 	// The parts that had a delta, so that their ".done" is no output again.
 	seen [8]uint32
@@ -40,10 +41,10 @@ type responsesScratch struct {
 
 func (r *responsesScratch) begin() {
 	r.kind, r.done, r.code, r.chars, r.doneChars = evOther, false, false, 0, 0
-	r.outIndex, r.partIndex, r.named = 0, 0, false
+	r.outIndex, r.partIndex, r.named, r.whole = 0, 0, false, 0
 }
 
-func responsesChild(k []byte) slot {
+func (d *Decoder) responsesChild(k []byte) slot {
 	switch string(k) {
 	case "type":
 		return rType
@@ -62,6 +63,7 @@ func responsesChild(k []byte) slot {
 	case "status":
 		return rStatus
 	case "output", "item":
+		d.payload = true
 		return sItem
 	case "usage":
 		return sUsage
@@ -77,6 +79,17 @@ func responsesChild(k []byte) slot {
 		return gTimings
 	}
 	return outerChild(k)
+}
+
+// responseObjectChild is the table of an event's response, whose type is not
+// the event's.
+func (d *Decoder) responseObjectChild(k []byte) slot {
+	switch s := d.responsesChild(k); s {
+	case rType, rDelta, rText, rOutputIndex, rPartIndex, rCode, eMessage, eCode, eStatus, eSuccess, eObject:
+		return none
+	default:
+		return s
+	}
 }
 
 func itemChild(k []byte) slot {
@@ -170,20 +183,25 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 		if d.kept != nil {
 			d.tool.call.kept().Args = append([]byte(nil), kept...)
 		}
-	case rPartText:
-		if !d.stream {
-			r.itemChars += chars
+	case rPartText, sItemContent:
+		if d.m.top().slot == sItemSummary {
+			r.itemSummary += chars
 			if d.kept != nil {
-				d.kept.item = append(d.kept.item, kept...)
+				d.kept.summary = append(d.kept.summary, kept...)
 			}
+			return
+		}
+		r.itemChars += chars
+		if d.kept != nil {
+			d.kept.item = append(d.kept.item, kept...)
 		}
 	}
 }
 
 func (d *Decoder) openItem() {
-	d.resp.item, d.resp.itemChars = itemOther, 0
+	d.resp.item, d.resp.itemChars, d.resp.itemSummary = itemOther, 0, 0
 	if d.kept != nil {
-		d.kept.item = d.kept.item[:0]
+		d.kept.item, d.kept.summary = d.kept.item[:0], d.kept.summary[:0]
 	}
 	d.tool = toolScratch{}
 }
@@ -208,15 +226,14 @@ func (d *Decoder) closeItem() {
 	f := d.facts
 	switch r.item {
 	case itemMessage:
-		f.TextChars += r.itemChars
-		if d.kept != nil {
-			f.Captured.add(d.kept.item, nil)
+		if r.itemChars > 0 && d.untold(Content) {
+			f.TextChars += r.itemChars
+			if d.kept != nil {
+				f.Captured.add(d.kept.item, nil)
+			}
 		}
 	case itemReasoning:
-		f.ReasoningChars += r.itemChars
-		if d.kept != nil {
-			f.Captured.add(nil, d.kept.item)
-		}
+		d.closeThought()
 	}
 	if r.item != itemFunction {
 		return
@@ -230,10 +247,45 @@ func (d *Decoder) closeItem() {
 			return
 		}
 	}
+	if named {
+		d.untold(ToolCall)
+	}
 	if len(d.facts.Calls) < maxCalls {
 		c.Index = int32(len(d.facts.Calls))
 		d.facts.Calls = append(d.facts.Calls, c)
 	}
+}
+
+// closeThought notes an item's reasoning: what it says itself, else its summary.
+func (d *Decoder) closeThought() {
+	r, f := &d.resp, d.facts
+	channel, chars := Reasoning, r.itemChars
+	if chars == 0 {
+		channel, chars = Reasoning|summary, r.itemSummary
+	}
+	if chars == 0 || !d.untold(channel) {
+		return
+	}
+	f.ReasoningChars += chars
+	if d.kept != nil {
+		text := d.kept.item
+		if channel&summary != 0 {
+			text = d.kept.summary
+		}
+		f.Captured.add(nil, text)
+	}
+}
+
+// untold reports whether the output of an item is news: in a stream it is only
+// where no delta came, and then this event brings it.
+func (d *Decoder) untold(c Channel) bool {
+	if d.stream {
+		if d.facts.Streamed&c&^summary != 0 && c != ToolCall {
+			return false
+		}
+		d.resp.whole |= c
+	}
+	return true
 }
 
 // endResponses judges the document now that all of it is known.
@@ -276,6 +328,7 @@ func (d *Decoder) endResponses() {
 		d.finishResponse()
 		return
 	}
+	d.ev.Channels |= r.whole
 	switch r.kind {
 	case evCompleted, evIncomplete, evFailed:
 		d.ev.Terminal = true

@@ -15,11 +15,16 @@ const (
 	sOutDetails
 	sError  // an object, or its text alone
 	sDetail // FastAPI's name for it
+	sBaseResp
 	sXGroq
 
 	eMessage
 	eType
 	eCode
+	eStatus  // the HTTP status in the body: a code where there is no other
+	eSuccess // false: it is an error
+	eObject  // "error": it is one
+	eOther   // another member of an error object
 
 	uInput
 	uOutput
@@ -90,6 +95,7 @@ const (
 
 	numSlots
 
+	eFirst, eLast = eMessage, eOther
 	uFirst, uLast = uInput, uReasoning
 	rFirst, rLast = rType, rArgs
 	qFirst, qLast = qModel, qMessages
@@ -98,9 +104,10 @@ const (
 // kinds says what becomes of a string in a place.
 var kinds = [numSlots]strKind{
 	sID: strShort, sModel: strShort, sTier: strShort,
-	eMessage: strShort, eType: strShort, eCode: strShort, sError: strShort, sDetail: strShort,
+	eMessage: strShort, eType: strShort, eCode: strShort, eStatus: strShort, eObject: strShort, eOther: strShort,
+	sError: strShort, sDetail: strShort,
 	cFinish: strShort, tID: strShort, tItemID: strShort, tName: strShort,
-	cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
+	sItemContent: strText, cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rCode: strShort, rArgs: strText,
@@ -115,7 +122,7 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		case d.req != nil:
 			return requestChild(k)
 		case d.api == Responses:
-			return responsesChild(k)
+			return d.responsesChild(k)
 		case d.api == ChatCompletions || d.api == Completions:
 			return chatChild(k)
 		}
@@ -135,8 +142,12 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		return inDetailsChild(k)
 	case sOutDetails:
 		return outDetailsChild(k)
-	case sError, sDetail:
+	case sError:
 		return errorChild(k)
+	case sDetail:
+		return detailChild(k)
+	case sBaseResp:
+		return baseRespChild(k)
 	case sXGroq:
 		switch string(k) {
 		case "usage":
@@ -168,7 +179,11 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 	case sFunc, sFuncCall:
 		return funcChild(k)
 	case sResponse:
-		return responsesChild(k)
+		return d.responseObjectChild(k)
+	case rDelta:
+		if string(k) == "text" {
+			return rDelta // of a summary
+		}
 	case sIncomplete:
 		if string(k) == "reason" {
 			return rReason
@@ -200,13 +215,13 @@ func (d *Decoder) partPlace(parent slot, k []byte) slot {
 // enters reports whether the value of a place may be a container.
 func (d *Decoder) enters(s slot, array bool) bool {
 	switch s {
-	case root, sUsage, sInDetails, sOutDetails, sXGroq, sDelta, sMessage, sFunc, sFuncCall,
-		sAudio, sResponse, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions:
+	case root, sBaseResp, sUsage, sInDetails, sOutDetails, sXGroq, sDelta, sMessage, sFunc, sFuncCall,
+		sAudio, sResponse, rDelta, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions:
 		return !array
 	case sError, sDetail, sChoice, sRDetail, sTool, cThought, sItem, sItemContent, sItemSummary:
 		return true
 	case eMessage:
-		d.err.HasMessage = true // though it is no text
+		d.errorText(eMessage, []byte{'{'}) // though it is no text
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
@@ -227,8 +242,6 @@ func (d *Decoder) open(s slot) {
 		d.openOutput(&d.choice.message)
 	case sTool, sFuncCall:
 		d.tool = toolScratch{}
-	case sError, sDetail:
-		d.err.Present = true
 	case sItem:
 		d.openItem()
 	}
@@ -240,7 +253,7 @@ func (d *Decoder) close(s slot) {
 	case root:
 		d.closeError()
 	case sError, sDetail:
-		d.errOver = d.errOwn
+		d.overError()
 	case sChoice:
 		d.closeChoice()
 	case sTool:

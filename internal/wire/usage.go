@@ -38,7 +38,7 @@ func inDetailsChild(k []byte) slot {
 	switch string(k) {
 	case "cached_tokens", "cache_read_tokens":
 		return uCacheRead
-	case "cache_write_tokens", "cache_creation_tokens":
+	case "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens": // the last is Qwen's
 		return uCacheWrite
 	}
 	return none
@@ -49,6 +49,24 @@ func outDetailsChild(k []byte) slot {
 		return uReasoning
 	}
 	return none
+}
+
+// setCount takes a count. One below 0 is none. Of two names for one thing in a
+// document, that one holds which is not 0.
+func (d *Decoder) setCount(s slot, b []byte) {
+	n, ok := integer(b)
+	if !ok {
+		d.fault = true
+		return
+	}
+	bit := uint8(1) << (s - uFirst)
+	if n < 0 || n == 0 && d.usage0&bit != 0 {
+		return
+	}
+	if n > 0 {
+		d.usage0 |= bit
+	}
+	*d.count(s) = Count{n, true}
 }
 
 func (d *Decoder) count(s slot) *Count {
