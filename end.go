@@ -30,10 +30,14 @@ func (x *exchange) serverFailure(mid bool) {
 // endBody ends the body with io.EOF or a read error. The lock is held.
 func (x *exchange) endBody(at time.Duration, err error) {
 	c := x.call
+	if x.coded != notCoded && x.nsniff > 0 {
+		x.decode(at) // it was too short to be sure
+	}
 	if x.inflater != nil {
 		x.inflater.end()
 		x.inflater = nil
 	}
+	open := false
 	if err == io.EOF {
 		c.eof = true
 		switch x.mode {
@@ -42,7 +46,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 			x.decide(x.typed || c.req.Stream)
 			fallthrough
 		case bodyStream, bodyPlain, bodyRefusal:
-			x.flush(at)
+			open = x.flush(at)
 		}
 	}
 	if x.frozen {
@@ -67,7 +71,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 		c.outcome = Failed
 		x.serverFailure(false)
 	case x.mode == bodyStream:
-		if c.outcome = Cut; x.failed || c.facts.Finished() {
+		if c.outcome = Cut; x.failed || c.facts.Finished() && !open {
 			x.settle()
 		}
 	default:
@@ -78,8 +82,9 @@ func (x *exchange) endBody(at time.Duration, err error) {
 	}
 }
 
-// flush ends what is still open when the body ends.
-func (x *exchange) flush(at time.Duration) {
+// flush ends what is still open when the body ends. It reports whether that was
+// an event in the middle of its document.
+func (x *exchange) flush(at time.Duration) (open bool) {
 	defer x.fence()
 	if x.mode == bodyStream {
 		if x.nsniff > 0 {
@@ -87,13 +92,16 @@ func (x *exchange) flush(at time.Duration) {
 			x.nsniff = 0
 		}
 		if x.sse.Flush() {
+			before := x.call.facts.Faults
 			x.event(at)
+			open = x.call.facts.Faults > before
 		}
-		return
+		return open
 	}
 	if x.dec != nil && !x.dec.Empty() {
 		x.dec.End() // also of a refusal's event that is open
 	}
+	return false
 }
 
 // closeBody passes a Close on, exactly once, and ends the call.

@@ -40,6 +40,7 @@ type exchange struct {
 	dec    *reader       // from the transport's pool, until the call is told
 	sse    sse.Scanner
 	mode   bodyMode
+	coded  coding
 	typed  bool // the content type says event stream
 	nsniff uint8
 	sniff  [8]byte
@@ -159,21 +160,17 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	x.typed = isEventStream(resp.Header)
 	likely := c.status < 400 && (x.typed || c.req.Stream)
-	enc := encoding(resp.Header)
-	if enc == "gzip" || enc == "deflate" {
-		x.inflater = x.inflate(enc)
-	}
+	x.coded = encoding(resp.Header)
 	switch {
-	case enc != "" && x.inflater == nil:
-		x.mode = bodyOpaque
-		c.stream, c.unread = likely, true
 	case x.isContent(resp.Header):
 		x.decide(false)
+		c.unread = c.api != wire.Speech
 	default:
-		c.stream = x.typed && c.status < 400 // until the first bytes say
+		// Until the first bytes say, which those of an encoding unknown here do not.
+		c.stream = c.status < 400 && (x.typed || x.coded == codedOther && c.req.Stream && !isJSON(resp.Header))
 	}
 	x.mu.Unlock()
-	if !likely && c.status < 400 && x.stop == nil && x.inflater == nil {
+	if !likely && c.status < 400 && x.stop == nil && x.coded == notCoded {
 		resp.Body = (*plainBody)(x)
 		return resp, nil
 	}
@@ -206,9 +203,12 @@ func isEventStream(h http.Header) bool {
 
 // isContent reports whether the body is the content itself, by its type: bytes
 // of any value, not to be taken for a stream's first. It is sounds, images or
-// films, and what was spoken in a sound as a text alone.
+// films, speech of whatever type, and what was spoken in a sound as a text alone.
 func (x *exchange) isContent(h http.Header) bool {
 	t := first(h["Content-Type"])
+	if x.call.api == wire.Speech && x.call.status < 400 {
+		return !x.typed && !isJSON(h)
+	}
 	spoken := x.call.api == wire.Transcriptions || x.call.api == wire.Translations
 	for _, kind := range [...]string{"audio/", "image/", "video/", "text/"} {
 		if len(t) > len(kind) && equalFold(t[:len(kind)], kind) {
@@ -216,6 +216,12 @@ func (x *exchange) isContent(h http.Header) bool {
 		}
 	}
 	return false
+}
+
+func isJSON(h http.Header) bool {
+	const mime = "application/json"
+	t := first(h["Content-Type"])
+	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
 }
 
 // first is the first value of a header that is looked up under its canonical

@@ -18,17 +18,74 @@ import (
 // goes on when all of it is looked at, so that an event has the time of the
 // Read that fed it. The memory is that of one window, 32 KiB, and its tables.
 
-// encoding returns the encoding of a body that its caller asked for: gzip or
-// deflate, which the tap can read, or another one, which it cannot.
-func encoding(h http.Header) string {
-	e := strings.ToLower(strings.TrimSpace(first(h["Content-Encoding"])))
-	switch e {
+// coding is a body's encoding, as long as its first bytes have not shown whether
+// it has any: who decodes a body before us may leave its header as it was.
+type coding uint8
+
+const (
+	notCoded coding = iota
+	gzipped
+	deflated
+	codedOther // of an encoding that the tap cannot read
+)
+
+// encoding returns the encoding that a header tells.
+func encoding(h http.Header) coding {
+	switch strings.ToLower(strings.TrimSpace(first(h["Content-Encoding"]))) {
 	case "", "identity":
-		return ""
-	case "x-gzip":
-		return "gzip"
+		return notCoded
+	case "gzip", "x-gzip":
+		return gzipped
+	case "deflate":
+		return deflated
 	}
-	return e
+	return codedOther
+}
+
+// sniffCoded waits for the first bytes of a body that is said to be encoded.
+func (x *exchange) sniffCoded(p []byte, at time.Duration) {
+	n := copy(x.sniff[x.nsniff:], p)
+	x.nsniff += uint8(n)
+	if int(x.nsniff) == len(x.sniff) || !isText(x.sniff[:x.nsniff]) {
+		x.decode(at)
+		x.pass(p[n:], at)
+	}
+}
+
+// decode decides by the bytes held what the body is, and hands them on.
+func (x *exchange) decode(at time.Duration) {
+	held := x.sniff
+	head := held[:x.nsniff]
+	enc := x.coded
+	x.coded, x.nsniff = notCoded, 0
+	switch {
+	case isText(head): // neither gzip nor zstd begins so, others hardly
+	case enc == codedOther:
+		x.mode, x.call.unread = bodyOpaque, true
+	default:
+		x.inflater = x.inflate(enc)
+	}
+	x.pass(head, at)
+}
+
+// isText reports whether bytes are those that a document or a stream begins with.
+func isText(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x7f || c < ' ' && c != '\t' && c != '\n' && c != '\r' {
+			return false
+		}
+	}
+	for i, c := range b {
+		switch c {
+		case ' ', '\t', '\n', '\r':
+			continue
+		case '{', '[', ':', '<':
+			return true
+		}
+		stream, _ := looksLikeStream(b[i:], false)
+		return stream
+	}
+	return true
 }
 
 // inflater hands pieces to a goroutine, one at a time. Its methods are called
@@ -41,7 +98,7 @@ type inflater struct {
 }
 
 // inflate starts the goroutine, which hands what it inflates to the exchange.
-func (x *exchange) inflate(encoding string) *inflater {
+func (x *exchange) inflate(encoding coding) *inflater {
 	f := &inflater{pieces: make(chan []byte), idle: make(chan struct{}), gone: make(chan struct{})}
 	go f.run(x, encoding)
 	<-f.idle
@@ -76,7 +133,7 @@ const (
 	inflateRatio = 200
 )
 
-func (f *inflater) run(x *exchange, encoding string) {
+func (f *inflater) run(x *exchange, encoding coding) {
 	defer close(f.gone)
 	defer x.fence()
 	src := &pieceReader{f: f}
@@ -111,8 +168,8 @@ func (f *inflater) run(x *exchange, encoding string) {
 	}
 }
 
-func inflateReader(in *bufio.Reader, encoding string) (io.Reader, error) {
-	if encoding == "gzip" {
+func inflateReader(in *bufio.Reader, encoding coding) (io.Reader, error) {
+	if encoding == gzipped {
 		z, err := gzip.NewReader(in)
 		if err != nil {
 			return nil, err

@@ -208,7 +208,7 @@ func TestCompressedEnds(t *testing.T) { //nolint:paralleltest // runs the collec
 		"dropped":        {body, func(r *http.Response) { r.Body.Read(make([]byte, 9)) }, tacho.Dropped},
 		"cut":            {body[:len(body)/2], readAll, tacho.Cut},
 		"not compressed": {[]byte("data: [DONE]\n\n"), readAll, tacho.Complete},
-		"empty":          {nil, readAll, tacho.Complete},
+		"empty":          {nil, readAll, tacho.Cut},
 	} {
 		told := make(chan *tacho.Call, 1)
 		func() {

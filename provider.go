@@ -48,11 +48,11 @@ func providerOf(host string) string {
 		host = host[:i]
 	}
 	host = strings.TrimSuffix(host, ".")
-	if strings.HasPrefix(host, "bedrock") {
+	if len(host) > len("bedrock") && equalFold(host[:len("bedrock")], "bedrock") {
 		// docs.aws.amazon.com/bedrock: bedrock-runtime.REGION.amazonaws.com, and
 		// bedrock-mantle.REGION.api.aws
 		for _, end := range [...]string{".amazonaws.com", ".amazonaws.com.cn", ".api.aws"} {
-			if strings.HasSuffix(host, end) {
+			if len(host) > len(end) && equalFold(host[len(host)-len(end):], end) {
 				return "aws.bedrock"
 			}
 		}

@@ -19,7 +19,7 @@ func TestProviders(t *testing.T) {
 		"api.moonshot.cn": "moonshot_ai", "api.cohere.com": "cohere", "api.cohere.ai": "cohere", "api.anthropic.com": "anthropic",
 		"generativelanguage.googleapis.com": "gcp.gemini", "europe-west1-aiplatform.googleapis.com": "gcp.vertex_ai",
 		"us-south.ml.cloud.ibm.com": "ibm.watsonx.ai", "bedrock-runtime.us-east-1.amazonaws.com": "aws.bedrock",
-		"bedrock-mantle.us-east-1.api.aws": "aws.bedrock", "bedrock-runtime.cn-north-1.amazonaws.com.cn": "aws.bedrock", "bedrock.invalid": "openai",
+		"bedrock-mantle.us-east-1.api.aws": "aws.bedrock", "BEDROCK-RUNTIME.us-east-1.AMAZONAWS.COM": "aws.bedrock", "bedrock-runtime.cn-north-1.amazonaws.com.cn": "aws.bedrock", "bedrock.invalid": "openai",
 		"codestral.mistral.ai": "mistral_ai", "name.openai.azure.us": "azure.ai.openai", "eastus.api.cognitive.microsoft.com": "azure.ai.openai",
 		"api.groq.com.": "groq", "my-api.x.ai": "openai", "aiplatform.googleapis.com": "gcp.vertex_ai", "openrouter.ai": "openai", "localhost:8080": "openai", "[::1]:8080": "openai", "[::1]": "openai", "127.0.0.1": "openai", "api.openai.com.evil.invalid": "openai",
 	} {

@@ -162,7 +162,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		}
 		r.Finish = append(r.Finish, reason)
 	}
-	if c.status > 0 && c.status < 400 && !c.unread {
+	if c.status > 0 && c.status < 400 && !c.unread && c.api.Text() {
 		r.TextChars, r.Reasoning = &c.facts.TextChars, &c.facts.ReasoningChars
 		r.ToolCalls = ptr(len(c.facts.Calls))
 	}

@@ -71,7 +71,7 @@ func TestWhatServersSend(t *testing.T) {
 			map[string]any{"outcome": "complete", "terminated": "done", "events": 2.0}},
 		{"an image's pieces are no output", responses, "text/event-stream", data(`{"type":"response.image_generation_call.partial_image","partial_image_b64":"AAAA"}`, `{"type":"response.completed","response":{"status":"completed"}}`), map[string]any{"output_events": 0.0, "outcome": "complete"}},
 		{"speech as a stream", "/v1/audio/speech", "text/event-stream", data(`{"type":"speech.audio.delta","audio":"AAAA"}`, `{"type":"speech.audio.done","usage":{"input_tokens":14,"output_tokens":101}}`),
-			map[string]any{"outcome": "complete", "output_events": 1.0, "first_channel": "audio", "terminated": "terminal_event", "text_chars": 0.0, "usage": map[string]any{"input_tokens": 14.0, "output_tokens": 101.0}}},
+			map[string]any{"outcome": "complete", "output_events": 1.0, "first_channel": "audio", "terminated": "terminal_event", "text_chars": nil, "usage": map[string]any{"input_tokens": 14.0, "output_tokens": 101.0}}},
 		{"an image as a stream", "/v1/images/generations", "text/event-stream", data(`{"type":"image_generation.partial_image","b64_json":"AAAA"}`, `{"type":"image_generation.completed","b64_json":"AAAA","usage":{"input_tokens":1,"output_tokens":2}}`),
 			map[string]any{"outcome": "complete", "output_events": 0.0, "terminated": "terminal_event"}},
 		{"a transcription as a stream", "/v1/audio/transcriptions", "text/event-stream", data(`{"type":"transcript.text.delta","delta":"ab"}`, `{"type":"transcript.text.done","text":"ab","usage":{"input_tokens":1}}`),

@@ -97,6 +97,15 @@ func (x *exchange) readBody(p []byte) (int, error) {
 // consume looks at the bytes of a Read that returned at the given time.
 func (x *exchange) consume(p []byte, at time.Duration) {
 	defer x.fence()
+	if x.coded != notCoded {
+		x.sniffCoded(p, at)
+		return
+	}
+	x.pass(p, at)
+}
+
+// pass hands bytes to the inflater, if there is one.
+func (x *exchange) pass(p []byte, at time.Duration) {
 	if x.inflater != nil {
 		x.inflater.feed(p, at)
 		return

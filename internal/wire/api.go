@@ -64,6 +64,15 @@ func (a API) Operation() string {
 	return ""
 }
 
+// Text reports whether the API answers with text.
+func (a API) Text() bool {
+	switch a {
+	case ChatCompletions, Completions, Responses, Transcriptions, Translations:
+		return true
+	}
+	return false
+}
+
 // Route tells the API by method and path: by suffix, so that every prefix of a
 // gateway or deployment fits. It costs no allocation. Polling a stored response
 // or listing models is no call.
@@ -77,6 +86,9 @@ func Route(method, path string) API {
 	}
 	if last := path[len(path)-1]; last != 's' && last != 'h' {
 		return NoAPI // no route ends so
+	}
+	if strings.HasSuffix(path, "/agents/completions") {
+		return ChatCompletions // Mistral's agents: the same but for the model
 	}
 	for i := range routes {
 		if strings.HasSuffix(path, routes[i].path) {
