@@ -3,8 +3,8 @@
 package wire
 
 import (
+	"iter"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -25,37 +25,51 @@ func (f *Facts) ReadHeader(h http.Header) {
 			continue // no name below begins so
 		}
 		switch v := values[0]; {
-		case strings.HasPrefix(name, "X-Ratelimit-"):
-			r.read(name[len("X-Ratelimit-"):], v, false)
-		case strings.HasPrefix(name, "X-Tokenlimit-"):
-			r.read(name[len("X-Tokenlimit-"):], v, true) // Together's
-		case name == "Ratelimit", name == "Ratelimit-Policy":
-			r.field(v)
-		case strings.HasPrefix(name, "Ratelimit-"):
-			r.read(name[len("Ratelimit-"):], v, false)
-		case strings.HasPrefix(name, "Ratelimitbysize-"):
-			r.read(name[len("Ratelimitbysize-"):], v, true) // Mistral's, which counts tokens
-		case strings.HasPrefix(name, "Anthropic-Ratelimit-"):
-			if of, what, ok := strings.Cut(name[len("Anthropic-Ratelimit-"):], "-"); ok {
-				r.read(what+"-"+of, v, false) // -Tokens-Limit; -Input-Tokens-Limit is another thing
-			}
 		case name == "Retry-After":
-			r.RetryAfter = retryAfter(v, h)
+			if r.RetryAfter = untilReset(v, h); !r.RetryAfter.OK && past(v) {
+				r.RetryAfter.OK = true
+			}
 		case name == "Server-Timing":
-			f.serverTiming(v)
+			for _, v := range values {
+				f.serverTiming(v)
+			}
+		case name == "Ratelimit", name == "Ratelimit-Policy":
+			r.field(v, name == "Ratelimit")
 		case timingHeader(name):
 			f.headerTiming(strings.ToLower(name), v)
+		default:
+			for i := range limitPrefixes {
+				if p := &limitPrefixes[i]; strings.HasPrefix(name, p.prefix) {
+					r.read(name[len(p.prefix):], v, p.tokens, int8(len(limitPrefixes)-i))
+					break
+				}
+			}
 		}
 	}
 	if ms := h["Retry-After-Ms"]; len(ms) > 0 && !r.RetryAfter.OK {
-		if n, ok := number([]byte(ms[0])); ok && n >= 0 {
-			r.RetryAfter = Number{n / 1000, true}
+		if n := seconds(strings.TrimSuffix(ms[0], "ms") + "ms"); n.OK {
+			r.RetryAfter = n
 		}
 	}
 	if r.Limits != (Limits{}) {
 		f.Limits = new(Limits)
 		*f.Limits = r.Limits
 	}
+}
+
+// limitPrefixes begin the names of limits. Of two that say the same, the first
+// holds.
+var limitPrefixes = [...]struct {
+	prefix string
+	tokens bool // it counts tokens, whatever follows
+}{
+	{"X-Ratelimit-", false},
+	{"X-Ratelimitbysize-", true}, // Mistral
+	{"X-Tokenlimit-", true},      // Together
+	{"X-Rate-Limit-", false},
+	{"Ratelimitbysize-", true},
+	{"Ratelimit-", false},
+	{"Anthropic-Ratelimit-", false}, // -Tokens-Limit; -Input-Tokens-Limit is another thing
 }
 
 // limitReader keeps, beside each limit, how well the header fits that gave it:
@@ -66,12 +80,19 @@ type limitReader struct {
 	rank   [6]int8 // 0: none yet
 }
 
-// read takes a header X-Ratelimit-WHAT[-OF][-WINDOW].
-func (r *limitReader) read(rest, v string, tokens bool) {
+// read takes a header PREFIX-WHAT[-OF][-WINDOW], or PREFIX-OF-WHAT.
+func (r *limitReader) read(rest, v string, tokens bool, family int8) {
 	what, of, _ := strings.Cut(rest, "-")
+	switch what {
+	case "Requests", "Tokens":
+		what, of = of, what
+	}
 	of, window := cutWindow(of)
+	full := int8(1)
 	switch of {
-	case "Requests", "Req":
+	case "Requests":
+	case "Req":
+		full = 0
 	case "Tokens":
 		tokens = true
 	case "":
@@ -81,7 +102,7 @@ func (r *limitReader) read(rest, v string, tokens bool) {
 	default:
 		return // of a project, of images or audio: another thing
 	}
-	r.set(what, v, tokens, window)
+	r.set(what, v, tokens, (window<<3+family)<<1+full)
 }
 
 // set takes a value of a rank unless there is one that fits as well.
@@ -119,15 +140,46 @@ func (r *limitReader) set(what, v string, tokens bool, rank int8) {
 // field reads the fields of the IETF draft "RateLimit header fields for HTTP",
 // RateLimit: "name";r=50;t=30 and RateLimit-Policy: "name";q=100;w=60, and of
 // its older versions, RateLimit: limit=100, remaining=50, reset=30. Of several
-// policies the first counts, and only one that counts requests.
-func (r *limitReader) field(v string) {
-	if _, unit, ok := strings.Cut(v, "qu="); ok && !strings.HasPrefix(unit, `"requests"`) {
-		return
+// policies the first that counts requests or tokens holds.
+func (r *limitReader) field(v string, state bool) {
+	rank := rankField << 4
+	if state {
+		rank++
 	}
-	for p := range strings.FieldsFuncSeq(v, func(c rune) bool { return c == ';' || c == ',' || c == ' ' }) {
-		if what, n, ok := strings.Cut(p, "="); ok {
-			r.set(what, n, false, rankField)
+	for policy := range splitOutside(v, ',') {
+		unit := "requests"
+		for p := range splitOutside(policy, ';') {
+			if what, u, ok := strings.Cut(p, "="); ok && strings.TrimSpace(what) == "qu" {
+				unit = strings.Trim(u, `" `)
+			}
 		}
+		if unit != "requests" && unit != "tokens" {
+			continue
+		}
+		for p := range splitOutside(policy, ';') {
+			if what, n, ok := strings.Cut(p, "="); ok {
+				r.set(strings.TrimSpace(what), n, unit == "tokens", rank)
+			}
+		}
+	}
+}
+
+// splitOutside splits at a separator that is not inside quotes.
+func splitOutside(s string, sep byte) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		quoted, start := false, 0
+		for i := range len(s) {
+			switch {
+			case s[i] == '"' && (i == 0 || s[i-1] != '\\'):
+				quoted = !quoted
+			case s[i] == sep && !quoted:
+				if !yield(s[start:i]) {
+					return
+				}
+				start = i + 1
+			}
+		}
+		yield(s[start:])
 	}
 }
 
@@ -152,7 +204,7 @@ func (r *limitReader) counter(limit, tokens bool) *Count {
 
 // The ranks of what the headers say: windows have those below.
 const (
-	rankField int8 = 10 + iota
+	rankField int8 = 5 + iota // 1 to 5: a month to a second
 	rankBare
 	rankPlain
 )
@@ -161,12 +213,14 @@ const (
 // limit itself before those of a second, a minute, an hour, a day, a month.
 func cutWindow(s string) (of string, rank int8) {
 	for i, w := range [...]string{"Month", "Day", "Hour", "Minute", "Second"} {
-		if s == w {
-			return "", int8(1 + i)
+		rest, ok := strings.CutSuffix(s, w)
+		if !ok || rest != "" && rest[len(rest)-1] != '-' {
+			continue
 		}
-		if rest, ok := strings.CutSuffix(s, "-"+w); ok {
-			return rest, int8(1 + i)
-		}
+		// Of 5 minutes, or per minute.
+		rest = strings.TrimRight(strings.TrimSuffix(rest, "-"), "0123456789")
+		rest = strings.TrimSuffix(strings.TrimSuffix(rest, "-"), "-Per")
+		return rest, int8(i + 1)
 	}
 	return s, rankPlain
 }
@@ -198,86 +252,141 @@ func (f *Facts) headerTiming(name, v string) {
 // serverTiming reads the metrics of a Server-Timing header that have a duration
 // (https://www.w3.org/TR/server-timing/).
 func (f *Facts) serverTiming(v string) {
-	for metric := range strings.SplitSeq(v, ",") {
-		name, params, _ := strings.Cut(metric, ";")
-		for p := range strings.SplitSeq(params, ";") {
+	for metric := range splitOutside(v, ',') {
+		name := ""
+		for p := range splitOutside(metric, ';') {
+			if name == "" {
+				name = strings.TrimSpace(p)
+				continue
+			}
 			if key, dur, ok := strings.Cut(p, "="); ok && strings.TrimSpace(key) == "dur" {
-				f.headerTiming("server-timing."+strings.TrimSpace(name), dur)
+				f.headerTiming("server-timing."+name, strings.Trim(dur, `"`))
+				break
 			}
 		}
 	}
 }
 
-// countText reads a count, the first of a list such as "10, 10;w=60".
+// countText reads a count: 10000, 10,000, 60.0, or the first of a list such as
+// "10, 10;w=60".
 func countText(v string) Count {
-	if i := strings.IndexAny(v, ",;"); i >= 0 {
-		v = v[:i]
-	}
 	v = strings.TrimSpace(v)
-	if n, err := strconv.ParseInt(v, 10, 64); err == nil {
-		return Count{n, true}
+	if thousands(v) {
+		v = strings.ReplaceAll(v, ",", "")
 	}
-	n, ok := integer([]byte(v)) // 60.0
-	return Count{n, ok && v != ""}
+	if i := strings.IndexAny(v, ",;"); i >= 0 {
+		v = strings.TrimSpace(v[:i])
+	}
+	n, ok := integer([]byte(v))
+	return Count{n, ok && n >= 0}
 }
 
-// seconds reads a time to a reset: 1m19.156s, 12ms, 500 ms, 1d2h, or a number
-// of seconds.
-func seconds(v string) Number {
-	v = strings.ReplaceAll(v, " ", "")
-	var days int
-	if n, rest, ok := strings.Cut(v, "d"); ok {
-		if whole, err := strconv.ParseUint(n, 10, 12); err == nil {
-			days, v = int(whole), "0s"+rest
+// thousands reports whether a text is digits in groups of three.
+func thousands(v string) bool {
+	groups := strings.Split(v, ",")
+	for i, g := range groups {
+		if len(g) != 3 && (i > 0 || len(g) == 0 || len(g) > 3) || strings.Trim(g, "0123456789") != "" {
+			return false
 		}
 	}
-	if d, err := time.ParseDuration(v); err == nil && d >= 0 {
-		return Number{d.Seconds() + float64(days)*24*60*60, true}
-	}
-	if n, err := strconv.ParseFloat(v, 64); err == nil && n >= 0 && n < 1e9 {
-		return Number{n, true}
-	}
-	return Number{}
+	return len(groups) > 1
 }
+
+// units of times, by the words that servers use. Longer ones stand first.
+var units = [...]struct {
+	word    string
+	seconds float64
+}{
+	{"milliseconds", 1e-3}, {"millisecond", 1e-3}, {"seconds", 1}, {"second", 1}, {"minutes", 60}, {"minute", 60}, {"hours", 3600}, {"hour", 3600}, {"days", 86400}, {"day", 86400},
+	{"secs", 1}, {"sec", 1}, {"mins", 60}, {"min", 60}, {"hrs", 3600}, {"hr", 3600},
+	{"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6}, {"ns", 1e-9}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400},
+}
+
+// seconds reads a time to a reset: 1m19.156s, 12ms, 500 ms, 1 minute, 1d2h,
+// 00:01:30, PT30S, or a number of seconds, below 1e9.
+func seconds(v string) Number {
+	v = strings.ToLower(strings.ReplaceAll(v, " ", ""))
+	if n, ok := number([]byte(v)); ok {
+		return bounded(n)
+	}
+	if strings.Count(v, ":") == 2 {
+		v = strings.Replace(strings.Replace(v, ":", "h", 1), ":", "m", 1) + "s"
+	} else if rest, ok := strings.CutPrefix(v, "p"); ok { // ISO 8601
+		v = strings.Replace(rest, "t", "", 1)
+	}
+	total := 0.0
+next:
+	for v != "" {
+		digits := strings.TrimLeft(v, "0123456789.")
+		n, ok := number([]byte(v[:len(v)-len(digits)]))
+		if !ok {
+			return Number{}
+		}
+		for _, u := range units {
+			if rest, ok := strings.CutPrefix(digits, u.word); ok {
+				total, v = total+n*u.seconds, rest
+				continue next
+			}
+		}
+		return Number{}
+	}
+	return bounded(total)
+}
+
+func bounded(n float64) Number {
+	if n < 0 || n >= 1e9 {
+		return Number{}
+	}
+	return Number{n, true}
+}
+
+// dates are the forms of a date besides those of RFC 9110. One without a zone
+// is in UTC.
+var dates = [...]string{time.RFC3339, "2006-01-02T15:04:05.999999999Z0700", "2006-01-02T15:04:05", "2006-01-02 15:04:05"}
 
 // untilReset reads a reset in any form: a time from now, a date, or an epoch in
-// seconds or milliseconds. One that is long past tells nothing.
+// seconds, milliseconds, microseconds or nanoseconds. One that is long past
+// tells nothing. Of a list, the first counts.
 func untilReset(v string, h http.Header) Number {
-	if n := seconds(v); n.OK {
-		return n
-	}
-	at, err := time.Parse(time.RFC3339, v)
+	v = strings.TrimSpace(v)
+	at, err := http.ParseTime(v)
 	if err != nil {
-		at, err = http.ParseTime(v)
+		if i := strings.IndexAny(v, ",;"); i >= 0 {
+			v = strings.TrimSpace(v[:i])
+		}
+		if n := seconds(v); n.OK && v != "" {
+			return n
+		}
+		for _, form := range dates {
+			if at, err = time.Parse(form, v); err == nil {
+				break
+			}
+		}
 	}
-	if n, bad := strconv.ParseFloat(v, 64); err != nil && bad == nil && n >= 1e9 && n < 1e14 {
-		if n >= 1e11 {
+	if n, ok := number([]byte(v)); err != nil && ok && n >= 1e9 && n < 1e20 {
+		for n >= 1e11 {
 			n /= 1000
 		}
-		at, err = time.UnixMilli(int64(n*1000)), nil
+		at, err = time.UnixMicro(int64(n*1e6)), nil
 	}
 	if err != nil {
 		return Number{}
 	}
 	left := at.Sub(serverTime(h)).Seconds()
-	const stale = -60
-	if left < stale {
+	if left < longPast {
 		return Number{}
 	}
 	return Number{max(0, left), true}
 }
 
-// retryAfter reads seconds or a date (RFC 9110, 10.2.3).
-func retryAfter(v string, h http.Header) Number {
-	if n := seconds(v); n.OK {
-		return n
-	}
+// past reports whether a text is a date that is past.
+func past(v string) bool {
 	at, err := http.ParseTime(v)
-	if err != nil {
-		return Number{}
-	}
-	return Number{max(0, at.Sub(serverTime(h)).Seconds()), true}
+	return err == nil && at.Before(time.Now())
 }
+
+// longPast is so many seconds ago that a reset is none any more.
+const longPast = -60
 
 // serverTime is the server's own clock, where it shows that, for what it dates.
 func serverTime(h http.Header) time.Time {

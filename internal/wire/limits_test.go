@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"math"
 	"net/http"
 	"testing"
 
@@ -41,6 +42,18 @@ func TestHeaders(t *testing.T) {
 		{"the IETF draft, of bytes", map[string]string{"ratelimit-policy": `"peruser";q=65535;qu="content-bytes";w=10`}, nil, nil},
 		{"plain names go before the draft's", map[string]string{"ratelimit": `"a";r=5`, "x-ratelimit-remaining-requests": "6"}, &Limits{RemainingRequests: n(6)}, nil},
 		{"resets in days, and with spaces", map[string]string{"x-ratelimit-reset-requests": "1d2h3m4s", "x-ratelimit-reset-tokens": "500 ms"}, &Limits{ResetRequests: s(93784), ResetTokens: s(0.5)}, nil},
+		{"a window of 5 minutes, and one that is named otherwise", map[string]string{"x-ratelimit-limit-tokens-5-minute": "50000", "x-ratelimit-limit-tokens-month": "1000000000", "x-ratelimit-limit-requests-per-minute": "9", "x-ratelimit-limit-requests-day": "8"},
+			&Limits{LimitTokens: n(50000), LimitRequests: n(9)}, nil},
+		{"Mistral, the newer name", map[string]string{"x-ratelimitbysize-limit-minute": "500000", "x-ratelimitbysize-remaining-minute": "7"}, &Limits{LimitTokens: n(500000), RemainingTokens: n(7)}, nil},
+		{"two families: always the same one", map[string]string{"x-ratelimit-limit": "60", "ratelimit-limit": "1000", "x-ratelimit-reset": "60", "ratelimit-reset": "5", "anthropic-ratelimit-requests-remaining": "4", "ratelimit": `"a";r=3`, "ratelimit-policy": `"a";q=2`},
+			&Limits{LimitRequests: n(60), ResetRequests: s(60), RemainingRequests: n(4)}, nil},
+		{"requests by two names", map[string]string{"x-ratelimit-limit-req": "1", "x-ratelimit-limit-requests": "2", "x-ratelimit-remaining-req": "3"}, &Limits{LimitRequests: n(2), RemainingRequests: n(3)}, nil},
+		{"what and of the other way round", map[string]string{"x-ratelimit-requests-limit": "2", "x-rate-limit-remaining": "3"}, &Limits{LimitRequests: n(2), RemainingRequests: n(3)}, nil},
+		{"thousands", map[string]string{"x-ratelimit-limit-requests": "10,000", "x-ratelimit-limit-tokens": "1,000,000", "x-ratelimit-remaining-requests": "10,60"}, &Limits{LimitRequests: n(10000), LimitTokens: n(1000000), RemainingRequests: n(10)}, nil},
+		{"the IETF draft, each policy with its unit", map[string]string{"ratelimit-policy": `"t";q=10000;qu="tokens";w=60, "a,b";q=5;qu="content-bytes", "r";q=100;w=60`}, &Limits{LimitRequests: n(100), LimitTokens: n(10000)}, nil},
+		{"negative counts are none", map[string]string{"x-ratelimit-limit-requests": "-1"}, nil, nil},
+		{"retry after: others' forms", map[string]string{"retry-after": "2026-01-01T00:00:09Z"}, &Limits{RetryAfter: s(9)}, nil},
+		{"retry after: milliseconds with their unit", map[string]string{"retry-after-ms": "1500ms"}, &Limits{RetryAfter: s(1.5)}, nil},
 		{"bare names", map[string]string{"ratelimit-limit": "400", "ratelimit-remaining": "399", "ratelimit-reset": "19"}, &Limits{LimitRequests: n(400), RemainingRequests: n(399), ResetRequests: s(19)}, nil},
 		{"Mistral", map[string]string{"ratelimitbysize-limit": "500000", "ratelimitbysize-remaining": "342032", "ratelimitbysize-reset": "60", "x-ratelimit-limit-req-minute": "360"},
 			&Limits{LimitTokens: n(500000), RemainingTokens: n(342032), ResetTokens: s(60), LimitRequests: n(360)}, nil},
@@ -58,6 +71,7 @@ func TestHeaders(t *testing.T) {
 		{"Fireworks' timings", map[string]string{"fireworks-server-time-to-first-token": "0.25", "fireworks-prompt-tokens": "7"}, nil, []Timing{{"fireworks-server-time-to-first-token", 0.25}}},
 		{"LiteLLM's timings", map[string]string{"x-litellm-response-duration-ms": "1201.5", "x-litellm-key-spend": "0.1"}, nil, []Timing{{"x-litellm-response-duration-ms", 1201.5}}},
 		{"TGI's timings", map[string]string{"x-queue-time": "3", "x-compute-type": "gpu"}, nil, []Timing{{"x-queue-time", 3}}},
+		{"server timing with quotes", map[string]string{"server-timing": `db;desc="a;dur=7, x;dur=9";dur=12`}, nil, []Timing{{"server-timing.db", 12}}},
 		{"server timing", map[string]string{"server-timing": `a;dur=1.5;desc="x", b;desc=y, c ; dur=0, d;dur=x`}, nil, []Timing{{"server-timing.a", 1.5}, {"server-timing.c", 0}}},
 		{"a timing that is no number", map[string]string{"x-compute-time": "fast", "x-inference-time": "NaN"}, nil, nil},
 	} {
@@ -77,5 +91,38 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// TestResets: a reset is in seconds, whatever its form.
+func TestResets(t *testing.T) {
+	t.Parallel()
+	for v, want := range map[string]float64{
+		"60": 60, "0.5": 0.5, "1m19.156s": 79.156, "12ms": 0.012, "500 ms": 0.5, "60 seconds": 60, "1 minute": 60, "1min": 60, "5sec": 5, "30S": 30, "1.5d": 129600, "1d2h3m4s": 93784,
+		"PT30S": 30, "PT1M0.5S": 60.5, "P1DT1H": 90000, "00:01:30": 90, "60, 60;w=60": 60, "60;w=60": 60,
+		"2026-01-01T00:00:30Z": 30, "2026-01-01T00:00:30": 30, "2026-01-01T01:00:30+0100": 30, "2026-01-01T01:00:30+01:00": 30, "2026-01-01 00:00:30": 30, "Thu, 01 Jan 2026 00:00:30 GMT": 30,
+		"1767225630": 30, "1767225630.5": 30.5, "1767225630000": 30, "1767225630000000": 30, "1767225630000000000": 30, "0": 0, "1767225590": 0,
+		"": -1, "soon": -1, "-5": -1, "5 parsecs": -1, "5x": -1, ".": -1, "2026": 2026, "NaN": -1, "1741305600000": -1, "2025-01-01T00:00:00Z": -1, ":::": -1, "1e30": -1,
+	} {
+		h := http.Header{"Date": {"Thu, 01 Jan 2026 00:00:00 GMT"}, "X-Ratelimit-Reset-Requests": {v}}
+		var f Facts
+		f.ReadHeader(h)
+		got := -1.0
+		if f.Limits != nil && f.Limits.ResetRequests.OK {
+			got = f.Limits.ResetRequests.V
+		}
+		if math.Abs(got-want) > 1e-6 {
+			t.Errorf("%q is %v s, want %v", v, got, want)
+		}
+	}
+}
+
+// TestServerTimingLines reads every line of the header.
+func TestServerTimingLines(t *testing.T) {
+	t.Parallel()
+	var f Facts
+	f.ReadHeader(http.Header{"Server-Timing": {`cfL4;desc="?proto=TCP"`, "total;dur=12"}})
+	if diff := cmp.Diff([]Timing{{"server-timing.total", 12}}, f.Timings); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
