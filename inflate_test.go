@@ -102,6 +102,34 @@ func TestCompressed(t *testing.T) {
 	}
 }
 
+// TestDecodedBefore has bodies that somebody decoded before the tap and left the
+// header of their encoding, and ones of an encoding that the tap cannot read.
+func TestDecodedBefore(t *testing.T) {
+	t.Parallel()
+	_, stream, _ := strings.Cut(string(streamResponse(5)), "\r\n\r\n")
+	for _, tc := range []struct {
+		name, contentType, body string
+		status                  int
+	}{
+		{"stream", "text/event-stream", stream, 200}, {"answer", "application/json", chatAnswer, 200}, {"error", "application/json", `{"error":{"code":"c"}}`, 429},
+		{"short", "application/json", "{}", 200}, {"behind white space", "", "\n\n" + chatAnswer, 200}, {"text", "text/plain", "<html>", 502}, {"nothing", "application/json", "", 200},
+	} {
+		want := through(t, "/v1/chat/completions", tc.status, http.Header{"Content-Type": {tc.contentType}}, tc.body, chatStream, io.EOF)
+		for _, encoding := range []string{"gzip", "deflate", "br", "zstd", "utf-8"} {
+			got := through(t, "/v1/chat/completions", tc.status, http.Header{"Content-Type": {tc.contentType}, "Content-Encoding": {encoding}}, tc.body, chatStream, io.EOF)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("%s, %s: (-plain +said to be encoded)\n%s", tc.name, encoding, diff)
+			}
+		}
+	}
+	for typ, stream := range map[string]bool{"application/json": false, "text/event-stream": true, "": true} {
+		got := through(t, "/v1/chat/completions", 200, http.Header{"Content-Type": {typ}, "Content-Encoding": {"br"}}, "\x1b\x03\x00\xf8\x8d\x94", chatStream, io.EOF)
+		if got["stream"] != stream || got["outcome"] != "complete" || got["text_chars"] != nil || got["events"] != nil {
+			t.Errorf("brotli as %q: %v, want it complete and unread, stream %v", typ, got, stream)
+		}
+	}
+}
+
 // TestCompressedFaults has faults behind what was read: they take nothing of it
 // back.
 func TestCompressedFaults(t *testing.T) {

@@ -14,7 +14,7 @@ type Form struct {
 	reading       *field
 	state         formState
 	tail          []byte // the end of the last piece, where a mark may have begun
-	name          []byte
+	line          []byte // of a part's head, behind the mark
 }
 
 // field is the text of a part.
@@ -27,54 +27,73 @@ type formState uint8
 
 const (
 	formSearch formState = iota // for the head of a part
-	formName                    // in the part's name
+	formLine                    // in the line that names the part
 	formHead                    // in the rest of its head
 	formText                    // in its text
 )
 
 var (
-	nameMark = []byte(` name="`) // a file name has no space there
-	headMark = []byte("\r\n\r\n")
+	partMark = []byte("form-data;")
+	headMark = []byte("\n\r\n")
 )
+
+// maxFormLine bounds the line that names a part.
+const maxFormLine = 512
 
 // Write feeds the next bytes.
 func (f *Form) Write(p []byte) {
 	for len(p) > 0 && !(f.model.found && f.stream.found) {
 		switch f.state {
 		case formSearch:
-			p = f.find(p, nameMark)
-			f.name = f.name[:0]
-		case formName:
-			var rest []byte
-			rest, p = cutByte(p, '"')
-			f.name = append(f.name, rest[:min(len(rest), 8)]...)
-			if p == nil && len(f.name) <= 8 {
+			p = f.find(p, partMark)
+			f.line = f.line[:0]
+		case formLine:
+			line, rest := cutByte(p, '\r')
+			f.line = append(f.line, line[:min(len(line), maxFormLine-len(f.line))]...)
+			if p = rest; p == nil {
 				return
 			}
-			switch string(f.name) {
-			case "model":
-				f.reading, f.state = &f.model, formHead
-			case "stream":
-				f.reading, f.state = &f.stream, formHead
-			default:
-				f.state = formSearch
+			f.state = formSearch
+			if f.reading = f.named(); f.reading != nil {
+				f.state = formHead
 			}
 		case formHead:
 			p = f.find(p, headMark)
 		case formText:
-			var text []byte
-			text, p = cutByte(p, '\r')
+			text, rest := cutByte(p, '\r')
 			if len(f.reading.text)+len(text) > maxToken {
 				*f.reading = field{found: true} // too long to be one
 				f.state = formSearch
 				continue
 			}
 			f.reading.text = append(f.reading.text, text...)
-			if p != nil {
+			if p = rest; p != nil {
 				f.reading.found, f.state = true, formSearch
 			}
 		}
 	}
+}
+
+// named returns the field that a part's line names, nil for those of no
+// interest and for one that has come before.
+func (f *Form) named() *field {
+	for p := range bytes.SplitSeq(f.line, []byte(";")) {
+		name, ok := bytes.CutPrefix(bytes.TrimSpace(p), []byte("name="))
+		if !ok {
+			continue
+		}
+		var at *field
+		switch string(bytes.Trim(name, `"`)) {
+		case "model":
+			at = &f.model
+		case "stream":
+			at = &f.stream
+		}
+		if at != nil && !at.found {
+			return at
+		}
+	}
+	return nil
 }
 
 // cutByte returns what stands before c and what behind it, nil when there is no c.
