@@ -19,11 +19,11 @@ func outerChild(k []byte) slot {
 		return sBaseResp
 	case "message", "msg", "error_msg":
 		return eMessage
-	case "code", "error_code": // Databricks
+	case "code", "error_code", "errorCode": // the second is Databricks'
 		return eCode
 	case "statusCode": // Azure API Management
 		return eStatus
-	case "type", "error_type": // TGI
+	case "type", "error_type", "__type": // the second is TGI's, the third AWS's
 		return eType
 	case "success":
 		return eSuccess
@@ -42,6 +42,8 @@ func errorChild(k []byte) slot {
 		return eType
 	case "code":
 		return eCode
+	case "key", "http_code": // Writer, MiniMax
+		return eStatus
 	case "error":
 		return sError
 	}
@@ -115,6 +117,9 @@ func (d *Decoder) errorText(s slot, b []byte) {
 	case eStatus:
 		if e.Code == "" {
 			e.Code = string(b)
+		}
+		if inner {
+			d.errs |= errInner
 		}
 	case eObject:
 		if string(b) == "error" {

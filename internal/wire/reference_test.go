@@ -297,6 +297,11 @@ func (r *reference) failure(v any, detail bool) {
 				r.errorMember(m, true)
 			case "error":
 				r.failure(m.value, false)
+			case "key", "http_code":
+				if s, isString := m.value.(string); isString && s != "" || !isString && plainText(m.value) != "" && m.value != true && m.value != false {
+					r.errorMember(member{"statusCode", m.value}, true)
+					r.says.inner = true
+				}
 			default:
 				s := plainText(m.value)
 				r.says.inner = r.says.inner || !detail && s != "" && s != "0" && s != "false"
@@ -331,7 +336,7 @@ func (r *reference) errorMember(m member, inner bool) {
 			r.err.HasMessage = true
 			x.inner = x.inner || inner
 		}
-	case "type", "error_type":
+	case "type", "error_type", "__type":
 		switch {
 		case s == "":
 		case s == "error" && !inner:
@@ -341,7 +346,7 @@ func (r *reference) errorMember(m member, inner bool) {
 			r.err.Type = s
 			x.typed, x.inner = x.typed || inner, x.inner || inner
 		}
-	case "code", "error_code":
+	case "code", "error_code", "errorCode":
 		if s = plainText(m.value); s == "" || !isString && !isNumber || x.coded0 || x.coded && !inner {
 			return
 		}
