@@ -263,10 +263,10 @@ func (r *reference) common(m member) {
 				r.says.inner = r.says.inner || !slices.Contains([]string{"", "0"}, plainText(b.value))
 			}
 		}
-	default:
-		r.errorMember(m, false)
 	case "timings":
 		r.timings("timings.", m.value)
+	default:
+		r.errorMember(m, false)
 	}
 }
 
