@@ -59,7 +59,7 @@ type exchange struct {
 	returned      time.Duration // when the last Read returned, at first RoundTrip
 	last          time.Duration // when the last byte came
 	networkAtLast time.Duration // of the last output event
-	gapSeries     *Histogram
+	gapSeries     *group
 	inflater      *inflater // of a compressed body, else nil
 	marks         *markList // where Events wants to know of each event; never part of a body
 }

@@ -2,7 +2,13 @@
 
 package tacho
 
-import "github.com/tacho-go/tacho/internal/wire"
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"github.com/tacho-go/tacho/internal/wire"
+)
 
 // WithCaptureForTest keeps generated content in the record.
 func WithCaptureForTest() Option { return optionFunc(func(c *config) { c.capture = true }) }
@@ -13,4 +19,38 @@ func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
 		return "", "", nil
 	}
 	return string(c.facts.Captured.Text), string(c.facts.Captured.Reasoning), c.facts.Calls
+}
+
+// FillRecorder returns a recorder of one label set with windows of streams and
+// plain calls whose figures are spread wider than any real ones.
+func FillRecorder(windows, values int) *Recorder {
+	r := NewRecorder()
+	c := &Call{start: time.Now(), outcome: Complete, status: 200, stream: true}
+	c.init()
+	r.begin()
+	r.epoch = r.epoch.Add(-time.Duration(windows) * defaultWindow)
+	s := r.seriesOf(c)
+	s.current, s.past = 0, nil
+	random := rand.New(rand.NewPCG(1, 2))
+	for w := range windows {
+		for _, stream := range []bool{true, false} {
+			c.stream = stream
+			g := s.group(c)
+			for f := range numFigures {
+				if !stream && f.ofStreams() {
+					continue
+				}
+				for range values {
+					g.histogram(f).Record(time.Duration(math.Exp(18 + 2*random.NormFloat64())))
+				}
+			}
+			for range values {
+				g.count(c)
+			}
+		}
+		s.mu.Lock()
+		s.turn(time.Duration(w+1) * defaultWindow)
+		s.mu.Unlock()
+	}
+	return r
 }

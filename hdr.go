@@ -58,19 +58,12 @@ func (h *HistogramOf[T]) appendHDRPlain(b []byte) []byte {
 
 // appendCounts appends the payload.
 func (h *HistogramOf[T]) appendCounts(b []byte) []byte {
-	next := uint(0)
+	p := packer{b: b}
 	h.visit(func(i uint, n int64) bool {
-		switch gap := int64(i - next); {
-		case gap == 1:
-			b = appendZigZag(b, 0)
-		case gap > 1:
-			b = appendZigZag(b, -gap)
-		}
-		b = appendZigZag(b, n)
-		next = i + 1
+		p.write(i, n)
 		return true
 	})
-	return b
+	return p.b
 }
 
 // appendZigZag appends a number of at most 9 bytes, of which the ninth, other

@@ -2,39 +2,207 @@
 
 package tacho
 
-import "sync/atomic"
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
 
-// Recorder keeps a histogram for each figure of the calls that end, streams
-// and plain calls apart. The zero Recorder is ready; it is safe for concurrent
-// use. Give it to a Transport with WithRecorder, or add calls with Observe.
+// Recorder keeps a histogram for each figure of the calls that end, by labels,
+// streams and plain calls apart, in all and by windows of time. The zero Recorder
+// is ready; it is safe for concurrent use. Give it to a Transport with
+// WithRecorder, or add calls with Observe.
 //
 // Latencies are those of complete calls. TTFC, TTFT, TTFO and gaps are taken
 // from calls closed early, cut or cancelled as well, if they came that far; gaps
-// are recorded as they happen, whatever the call comes to. A call that asked
-// for a stream and got no answer, or a refusal, counts among the streams. A
-// redirect (3xx) is an exchange without an answer: it is in no figure and no count.
+// are recorded as they happen, whatever the call comes to, under the labels known
+// at the first output. A call that asked for a stream and got no answer, or a
+// refusal, counts among the streams. A redirect (3xx) is an exchange without an
+// answer: it is in no figure and no count.
+//
+// A label set takes at most 2 MB with the default windows. Each histogram has at
+// most 24 pages of 1 KiB, which is what a figure's values usually touch; beyond
+// them, values count in buckets of 1.6 %. Past windows are kept packed, in at
+// most 600 KiB for a label set: when they need more, the oldest go over to
+// 2 significant digits, then to 1.
 type Recorder struct {
-	streams, plain group
+	config recorderConfig
+	once   sync.Once
+	epoch  time.Time // the begin of the first window
+
+	mu    sync.Mutex // for the making of series
+	index atomic.Pointer[map[string]*series]
 }
 
-// group holds the series of streams or of plain calls.
-type group struct {
-	figures  [numFigures]Histogram
-	outcomes [Dropped + 1]atomic.Int64
+type recorderConfig struct {
+	by      []string // nil: the default ones
+	window  time.Duration
+	windows int
+	series  int
 }
+
+// RecorderOption configures NewRecorder.
+type RecorderOption interface{ applyRecorder(*recorderConfig) }
+
+type recorderOption func(*recorderConfig)
+
+func (f recorderOption) applyRecorder(c *recorderConfig) { f(c) }
 
 // NewRecorder returns an empty Recorder.
-func NewRecorder() *Recorder { return new(Recorder) }
-
-func (r *Recorder) group(c *Call) *group {
-	if c.stream || c.req.Stream && (c.status < 200 || c.status >= 300) {
-		return &r.streams
+func NewRecorder(opts ...RecorderOption) *Recorder {
+	r := new(Recorder)
+	for _, o := range opts {
+		o.applyRecorder(&r.config)
 	}
-	return &r.plain
+	r.begin()
+	return r
+}
+
+// WithWindows keeps the last n windows of the given length beside the total, for
+// Snapshot. It panics when the length is below 1 ms or n below 1.
+//
+// By default they are 60 windows of 10 s.
+func WithWindows(length time.Duration, n int) RecorderOption {
+	if length < time.Millisecond || n < 1 {
+		panic(fmt.Sprintf("tacho: WithWindows(%v, %d): a window is 1 ms or longer, and there is 1 or more", length, n))
+	}
+	return recorderOption(func(c *recorderConfig) { c.window, c.windows = length, n })
+}
+
+// WithSeriesBy names the labels that tell one series of a Recorder from another:
+// "operation", "api", "provider", "server", "model" (asked for) or
+// "response_model" of the call, or else names of ContextWithLabels. With none,
+// all calls are one series.
+//
+// By default they are "provider", "model" and all labels of the call's context.
+func WithSeriesBy(names ...string) RecorderOption {
+	return recorderOption(func(c *recorderConfig) { c.by = append([]string{}, names...) })
+}
+
+// WithMaxSeries bounds the label sets that are told apart: what comes beyond
+// counts in one series with the label overflow="true". It panics when n is below 1.
+//
+// By default it is 100.
+func WithMaxSeries(n int) RecorderOption {
+	if n < 1 {
+		panic(fmt.Sprintf("tacho: WithMaxSeries(%d): there is 1 or more", n))
+	}
+	return recorderOption(func(c *recorderConfig) { c.series = n })
+}
+
+const (
+	defaultWindow  = 10 * time.Second
+	defaultWindows = 60
+	defaultSeries  = 100
+)
+
+// begin makes a Recorder ready at its first use.
+func (r *Recorder) begin() {
+	r.once.Do(func() {
+		c := &r.config
+		if c.window == 0 {
+			c.window, c.windows = defaultWindow, defaultWindows
+		}
+		if c.series == 0 {
+			c.series = defaultSeries
+		}
+		r.epoch = time.Now()
+		r.index.Store(&map[string]*series{})
+	})
+}
+
+// seriesOf returns the series of a call.
+func (r *Recorder) seriesOf(c *Call) *series {
+	r.begin()
+	var room [256]byte
+	key := r.config.key(room[:0], c)
+	if s := (*r.index.Load())[string(key)]; s != nil {
+		return s
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	old := *r.index.Load()
+	if s := old[string(key)]; s != nil {
+		return s
+	}
+	labels := r.config.labels(c)
+	if len(old) >= r.config.series {
+		key, labels = []byte("\x00overflow"), []Label{{"overflow", "true"}}
+		if s := old[string(key)]; s != nil {
+			return s
+		}
+	}
+	s := newSeries(r, labels)
+	index := make(map[string]*series, len(old)+1)
+	for k, v := range old {
+		index[k] = v
+	}
+	index[string(key)] = s
+	r.index.Store(&index)
+	return s
+}
+
+// key appends what tells the series of a call from others.
+func (g *recorderConfig) key(b []byte, c *Call) []byte {
+	if g.by != nil {
+		for _, name := range g.by {
+			b = append(c.appendLabel(b, name), 0)
+		}
+		return b
+	}
+	b = append(append(b, c.provider...), 0)
+	b = append(c.req.Model.Append(b), 0)
+	for _, l := range c.labels {
+		b = append(append(b, l.Name...), 0)
+		b = append(append(b, l.Value...), 0)
+	}
+	return b
+}
+
+// labels returns the labels of a call's series; those without a value are left out.
+func (g *recorderConfig) labels(c *Call) (labels []Label) {
+	names := g.by
+	if names == nil {
+		names = []string{"provider", "model"}
+	}
+	for _, name := range names {
+		if v := c.appendLabel(nil, name); len(v) > 0 {
+			labels = append(labels, Label{name, string(v)})
+		}
+	}
+	if g.by == nil {
+		labels = append(labels, c.labels...)
+	}
+	return labels
+}
+
+// appendLabel appends the value that a call has under a label's name.
+func (c *Call) appendLabel(b []byte, name string) []byte {
+	switch name {
+	case "operation":
+		return append(b, c.Operation()...)
+	case "api":
+		return append(b, c.API()...)
+	case "provider":
+		return append(b, c.provider...)
+	case "server":
+		return append(b, c.server...)
+	case "model":
+		return c.req.Model.Append(b)
+	case "response_model":
+		return c.facts.Model.Append(b)
+	}
+	for _, l := range c.labels {
+		if l.Name == name {
+			return append(b, l.Value...)
+		}
+	}
+	return b
 }
 
 // gaps returns where the gaps of a stream go while they happen.
-func (r *Recorder) gaps(c *Call) *Histogram { return &r.group(c).figures[Gap] }
+func (r *Recorder) gaps(c *Call) *group { return r.seriesOf(c).group(c) }
 
 // Observe adds a call that no transport with this recorder has added. Its gaps
 // are not added: of those a record keeps the moments only.
@@ -45,16 +213,16 @@ func (r *Recorder) add(c *Call) {
 	if c.status >= 300 && c.status < 400 {
 		return
 	}
-	g := r.group(c)
-	if int(c.outcome) < len(g.outcomes) {
-		g.outcomes[c.outcome].Add(1)
-	}
+	s := r.seriesOf(c)
+	s.rotate(c.start.Add(max(0, c.duration)).Sub(r.epoch))
+	g := s.group(c)
+	g.count(c)
 	for f := range numFigures {
 		if !c.stream && f.ofStreams() || !c.enters(f) {
 			continue
 		}
 		if d, ok := c.Figure(f); ok {
-			g.figures[f].Record(d)
+			g.histogram(f).Record(d)
 		}
 	}
 }
@@ -68,61 +236,4 @@ func (c *Call) enters(f Figure) bool {
 		return f == TTFC || f == TTFT || f == TTFO
 	}
 	return false
-}
-
-// Snapshot is what a Recorder holds: the calls that were streams, and the rest.
-type Snapshot struct{ Streams, Plain Group }
-
-// Group gives the figures of a kind of calls.
-type Group struct{ g *group }
-
-// Total returns all that was recorded since the recorder was made. It follows
-// the recorder: what is recorded later shows in it.
-func (r *Recorder) Total() Snapshot {
-	return Snapshot{Group{&r.streams}, Group{&r.plain}}
-}
-
-// Figure returns the histogram of a figure; it must not be recorded into. Calls
-// that failed are not in it: look at ErrorRate beside it, or a service whose
-// slow calls run into a time-out shows fast ones only.
-func (g Group) Figure(f Figure) *Histogram {
-	if g.g == nil || f >= numFigures {
-		return new(Histogram)
-	}
-	return &g.g.figures[f]
-}
-
-// Outcome returns how many calls ended so.
-func (g Group) Outcome(o Outcome) int64 {
-	if g.g == nil || int(o) >= len(g.g.outcomes) {
-		return 0
-	}
-	return g.g.outcomes[o].Load()
-}
-
-// Calls returns how many calls ended.
-func (g Group) Calls() (n int64) {
-	for o := Complete; o <= Dropped; o++ {
-		n += g.Outcome(o)
-	}
-	return n
-}
-
-// ErrorRate returns failed ÷ (all − cancelled − closed early − dropped),
-// absent when nothing is left to divide by.
-func (g Group) ErrorRate() (float64, bool) {
-	var bad, all int64
-	for o := Complete; o <= Dropped; o++ {
-		n := g.Outcome(o)
-		if o.Bad() {
-			bad += n
-		}
-		if o != Cancelled && o != ClosedEarly && o != Dropped {
-			all += n
-		}
-	}
-	if all == 0 {
-		return 0, false
-	}
-	return float64(bad) / float64(all), true
 }

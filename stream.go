@@ -315,7 +315,7 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 		gap := at - c.ttlt
 		c.gaps.add(gap, c.network-x.networkAtLast)
 		if x.gapSeries != nil {
-			x.gapSeries.Record(gap)
+			x.gapSeries.gap(gap, c.start.Add(at))
 		}
 	}
 	if c.firstVisible < 0 && ev.Channels&wire.Visible != 0 {

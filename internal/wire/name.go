@@ -31,5 +31,13 @@ func (n *Name) String() string {
 	return string(n.b[:n.n])
 }
 
+// Append appends the name to b.
+func (n *Name) Append(b []byte) []byte {
+	if n.long != "" {
+		return append(b, n.long...)
+	}
+	return append(b, n.b[:n.n]...)
+}
+
 // Empty reports whether there is none.
 func (n *Name) Empty() bool { return n.n == 0 && n.long == "" }
