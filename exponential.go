@@ -72,3 +72,20 @@ func (h *HistogramOf[T]) Exponential(buckets int, unit T) Exponential {
 	}
 	return e
 }
+
+// AtScale returns the buckets at a scale that is lower, or e itself.
+func (e Exponential) AtScale(scale int) Exponential {
+	down := e.Scale - scale
+	if down <= 0 {
+		return e
+	}
+	out := e
+	out.Scale, out.Offset, out.Counts = scale, e.Offset>>down, nil
+	if len(e.Counts) > 0 {
+		out.Counts = make([]uint64, (e.Offset+len(e.Counts)-1)>>down-out.Offset+1)
+	}
+	for k, n := range e.Counts {
+		out.Counts[(e.Offset+k)>>down-out.Offset] += n
+	}
+	return out
+}

@@ -28,6 +28,14 @@ func TestExponential(t *testing.T) {
 		slices.Sort(values)
 		for _, buckets := range []int{2, 20, 160} {
 			e := h.Exponential(buckets, time.Second)
+			if down := e.AtScale(e.Scale - 2); down.Scale != e.Scale-2 || len(down.Counts) > (buckets+3)/4+1 || down.Count != e.Count {
+				t.Errorf("%s: two scales lower are %d buckets at %d", name, len(down.Counts), down.Scale)
+			} else if e.AtScale(99).Scale != e.Scale {
+				t.Error("a higher scale is had")
+			}
+			if buckets == 160 {
+				e = e.AtScale(min(e.Scale, 3)) // must hold of it, too
+			}
 			total := e.Zero
 			for _, n := range e.Counts {
 				total += n

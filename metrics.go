@@ -43,6 +43,13 @@ func (i *instruments) record(ctx context.Context, g *config, c *Call) {
 	if t := g.codes.word(c.errorType()); t != "" {
 		attrs = append(attrs, conv.ErrorType.String(t))
 	}
+	for _, m := range g.metricLabels {
+		for _, l := range c.labels {
+			if l.Name == m.name {
+				attrs = append(attrs, attribute.String(m.name, m.words.word(l.Value)))
+			}
+		}
+	}
 	set := metric.WithAttributeSet(attribute.NewSet(attrs...))
 	if d, ok := c.Duration(); ok {
 		i.duration.Record(ctx, inSeconds(d), set)

@@ -48,6 +48,8 @@ type config struct {
 	models    vocabulary
 	codes     vocabulary
 
+	metricLabels []*metricLabel
+
 	// Client only.
 	headers     [][2]string
 	concurrency int
@@ -122,6 +124,26 @@ func WithObserver(f func(*Call)) Option {
 			c.observers = append(c.observers, f)
 		}
 	})
+}
+
+// WithMetricLabels puts the labels of those names that ContextWithLabels gave a
+// call on its OpenTelemetry metrics. Their values are bounded as those from the
+// wire are: plain ones, at most 200 of each name, else _OTHER. Given more than
+// once, the names add up.
+//
+// By default no label is on the metrics. A Recorder has its own choice, WithSeriesBy.
+func WithMetricLabels(names ...string) Option {
+	return optionFunc(func(c *config) {
+		for _, n := range names {
+			c.metricLabels = append(c.metricLabels, &metricLabel{name: n})
+		}
+	})
+}
+
+// metricLabel is a label that goes on the metrics, and the values it has had.
+type metricLabel struct {
+	name  string
+	words vocabulary
 }
 
 // WithProvider names the provider (gen_ai.provider.name) of the calls.

@@ -151,3 +151,37 @@ func TestMetrics(t *testing.T) {
 		}
 	})
 }
+
+// TestMetricLabels puts the labels that an option names on the metrics, bounded,
+// and no others.
+func TestMetricLabels(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		reader := metric.NewManualReader()
+		r := newRig(t, nil, tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithMetricLabels("region", "tier"))
+		for _, labels := range [][]string{{"region", "eu", "user", "alice"}, {"region", "naïve"}, {"tier", "gold", "region", "eu"}, nil} {
+			r.srv.Play(sim.Script{Text: "a"})
+			resp, err := r.client.Do(r.request(tacho.ContextWithLabels(t.Context(), labels...), chatPath, chatPlain))
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+		}
+		var rm metricdata.ResourceMetrics
+		if err := reader.Collect(t.Context(), &rm); err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]int64{}
+		for _, m := range rm.ScopeMetrics[0].Metrics {
+			if d, ok := m.Data.(metricdata.Sum[int64]); ok {
+				for _, p := range d.DataPoints {
+					set, _ := p.Attributes.Filter(func(kv attribute.KeyValue) bool { return kv.Key == "region" || kv.Key == "tier" || kv.Key == "user" })
+					got[set.Encoded(attribute.DefaultEncoder())] += p.Value
+				}
+			}
+		}
+		if diff := cmp.Diff(map[string]int64{"region=eu": 1, "region=_OTHER": 1, "region=eu,tier=gold": 1, "": 1}, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+}
