@@ -6,6 +6,8 @@ import (
 	"math"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/tacho-go/tacho/internal/phase"
 	"github.com/tacho-go/tacho/internal/wire"
 )
@@ -17,25 +19,16 @@ import (
 // Call: its method returns false, and json.Marshal leaves it out. Durations count from Start unless
 // their method says otherwise.
 type Call struct {
-	api       wire.API
-	provider  string
-	server    string
-	start     time.Time
-	labels    []Label
-	stream    bool
-	attempt   int32
-	redirects int32
+	provider string
+	server   string
+	start    time.Time
+	labels   []Label
+	trace    trace.TraceID
 
-	req       wire.Request
-	facts     wire.Facts
-	outcome   Outcome
-	status    int
-	proto     string
-	fault     string // what went wrong in the exchange itself, see Failure
-	failed    bool
-	byServer  bool // and the server says what
-	midStream bool
-	unread    bool // the body was not looked at: of an encoding unknown here, or nothing of it was read
+	req   wire.Request
+	facts wire.Facts
+	proto string
+	fault string // what went wrong in the exchange itself, see Failure
 
 	phases   phase.Result
 	ttfb     time.Duration
@@ -46,14 +39,25 @@ type Call struct {
 	duration time.Duration
 	network  time.Duration
 	consumer time.Duration
-	upper    bool
+	gaps     gapStats
 
 	events       int
 	outputEvents int
-	firstOutput  int
-	firstVisible int
+	firstOutput  int32
+	firstVisible int32
+	attempt      int32
+	redirects    int32
+	status       int32
+
+	api          wire.API
 	firstChannel wire.Channel
-	gaps         gapStats
+	outcome      Outcome
+	stream       bool
+	failed       bool
+	byServer     bool // and the server says what
+	midStream    bool
+	unread       bool // the body was not looked at: of an encoding unknown here, or nothing of it was read
+	upper        bool
 	done         bool
 	terminal     bool
 	eof          bool
@@ -206,7 +210,16 @@ func (c *Call) Redirects() int { return int(c.redirects) }
 func (c *Call) Outcome() Outcome { return c.outcome }
 
 // Status returns the HTTP status, absent when no response came.
-func (c *Call) Status() (int, bool) { return c.status, c.status != 0 }
+func (c *Call) Status() (int, bool) { return int(c.status), c.status != 0 }
+
+// TraceID returns the trace in which the call was made, as hexadecimal digits;
+// absent when it was made in none.
+func (c *Call) TraceID() (string, bool) {
+	if !c.trace.IsValid() {
+		return "", false
+	}
+	return c.trace.String(), true
+}
 
 // Failure returns what went wrong, absent when nothing is known to.
 func (c *Call) Failure() (Failure, bool) {

@@ -134,7 +134,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	} else if n := redirects(resp.Request); n > c.redirects {
 		c.redirects = n // followed below a middleware
 	}
-	c.status, c.proto = resp.StatusCode, resp.Proto
+	c.status, c.proto = int32(resp.StatusCode), resp.Proto
 	if c.ttfb = x.trace.FirstByte(); c.ttfb < 0 {
 		c.ttfb = now // a base that traces nothing: the headers are what is seen
 	}

@@ -14,7 +14,7 @@ func (c *Call) LogValue() slog.Value {
 	}
 	a = append(a, slog.String("server", c.server))
 	if c.status != 0 {
-		a = append(a, slog.Int("status", c.status))
+		a = append(a, slog.Int("status", int(c.status)))
 	}
 	for _, f := range [...]Figure{TTFT, Duration} {
 		if d, ok := c.Figure(f); ok {

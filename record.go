@@ -140,7 +140,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
 		RequestModel: c.RequestModel(), ResponseModel: c.ResponseModel(), ResponseID: c.ResponseID(),
 		Stream: c.stream, Attempt: c.Attempt(), Attempts: 1, Redirects: c.Redirects(),
-		Outcome: c.outcome.String(), Status: c.status, Start: c.start.Format(time.RFC3339Nano),
+		Outcome: c.outcome.String(), Status: int(c.status), Start: c.start.Format(time.RFC3339Nano),
 		Phases: c.phasesJSON(), Conn: c.connJSON(),
 		TTFB: c.seconds(TTFB), TTFC: c.seconds(TTFC), TTFT: c.seconds(TTFT), TTFO: c.seconds(TTFO), TTLT: c.seconds(TTLT),
 		Duration: c.seconds(Duration), NetworkWait: c.seconds(NetworkWait), ConsumerWait: c.seconds(ConsumerWait),
@@ -184,10 +184,10 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 func (c *Call) streamJSON(r *recordJSON) {
 	r.Events, r.OutputEvents, r.DoneSeen = &c.events, &c.outputEvents, &c.done
 	if c.firstOutput >= 0 {
-		r.FirstOutput, r.FirstChannel = &c.firstOutput, c.firstChannel.String()
+		r.FirstOutput, r.FirstChannel = ptr(int(c.firstOutput)), c.firstChannel.String()
 	}
 	if c.firstVisible >= 0 {
-		r.FirstVisible = &c.firstVisible
+		r.FirstVisible = ptr(int(c.firstVisible))
 	}
 	r.Terminated = c.terminated()
 	if c.upper {

@@ -118,7 +118,7 @@ func (g *group) count(c *Call) {
 	if c.outcome <= Dropped {
 		g.counters[countOutcome+int(c.outcome)].Add(1)
 	}
-	class := c.status / 100
+	class := int(c.status) / 100
 	if class < 1 || class > 5 {
 		class = 0
 	}

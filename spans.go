@@ -124,7 +124,7 @@ func (c *Call) errorType() string {
 	case f.Code != "":
 		return f.Code
 	case c.status >= 400:
-		return strconv.Itoa(c.status)
+		return strconv.Itoa(int(c.status))
 	case f.Type != "":
 		return f.Type
 	}

@@ -308,7 +308,7 @@ func (x *exchange) event(at time.Duration) {
 // output notes an event with generated output.
 func (x *exchange) output(ev wire.Event, at time.Duration) {
 	c := x.call
-	index := c.events - 1
+	index := int32(c.events - 1)
 	if c.outputEvents == 0 {
 		c.ttft, c.firstOutput, c.firstChannel, c.upper = at, index, ev.Channels, x.late
 	} else {

@@ -3,6 +3,8 @@
 package tacho_test
 
 import (
+	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -150,6 +152,32 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// TestTraceID: a record knows the trace in which its call was made, with a span
+// of its own or under one of the application's.
+func TestTraceID(t *testing.T) {
+	t.Parallel()
+	tp := sdktrace.NewTracerProvider()
+	ctx, span := tp.Tracer("app").Start(t.Context(), "app")
+	defer span.End()
+	for name, opt := range map[string]tacho.Option{"own span": tacho.WithTracerProvider(tp), "none": tacho.WithoutTracing()} {
+		for _, parent := range []context.Context{ctx, t.Context()} {
+			tctx, tr := tacho.Track(parent)
+			resp, err := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return answer(chatAnswer), nil }), opt).RoundTrip(newRequest(tctx, t, hostURL, chatPlain))
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+			id, ok := one(t, tr).TraceID()
+			if want := parent == ctx || name == "own span"; ok != want {
+				t.Errorf("%s: trace %q, %v", name, id, ok)
+			}
+			if parent == ctx && id != span.SpanContext().TraceID().String() {
+				t.Errorf("%s: trace %q, want %v", name, id, span.SpanContext().TraceID())
+			}
+		}
+	}
 }
 
 // TestMetricLabels puts the labels that an option names on the metrics, bounded,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/trace"
 )
 
 // tell makes the record whole and hands it on, once: to the span, the metrics,
@@ -14,6 +15,7 @@ import (
 func (x *exchange) tell() {
 	c := x.call
 	x.trace.Freeze()
+	fenced(func() { c.trace = trace.SpanContextFromContext(x.ctx.parent).TraceID() })
 	if x.span != nil {
 		fenced(x.endSpan)
 	}
