@@ -199,6 +199,14 @@ func (c *Call) Labels() []Label { return c.labels }
 // Streaming reports whether the response was a stream of events.
 func (c *Call) Streaming() bool { return c.stream }
 
+// StreamRequested reports whether the request asked for a stream.
+func (c *Call) StreamRequested() bool { return c.req.Stream }
+
+// Label returns the value of one of ContextWithLabels' labels, or of "operation",
+// "api", "provider", "server", "model" (asked for) or "response_model"; "" when
+// the call has none of that name.
+func (c *Call) Label(name string) string { return string(c.appendLabel(nil, name)) }
+
 // Attempt returns the number of this exchange among the attempts of an SDK
 // that says so (X-Stainless-Retry-Count), from 1.
 func (c *Call) Attempt() int { return int(c.attempt) }

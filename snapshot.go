@@ -304,6 +304,12 @@ func (g Group) decided() (bad, all int64) {
 	return bad, all
 }
 
+// Upper returns how many streams have a TTFT that is an upper bound.
+func (g Group) Upper() int64 { return g.counters[countUpper] }
+
+// Buffered returns how many streams came in one burst after a wait.
+func (g Group) Buffered() int64 { return g.counters[countBuffered] }
+
 // Needed returns how many values decide a q-quantile: 10 ÷ (1 − q), so that ten
 // lie above it.
 func Needed(q float64) int64 {
@@ -311,4 +317,12 @@ func Needed(q float64) int64 {
 		return math.MaxInt64
 	}
 	return int64(math.Ceil(10/(1-q) - 1e-6))
+}
+
+// Plus returns a group with the calls of both. Of streams and plain calls
+// together only the counts mean something: their quantiles are of nothing.
+func (g Group) Plus(o Group) Group {
+	out := g.clone()
+	out.merge(&o)
+	return out
 }
