@@ -17,7 +17,7 @@ import (
 // before (ρ = 0.8) at least 93 %.
 func TestCoverage(t *testing.T) {
 	t.Parallel()
-	const runs = 4000
+	const runs = 2000
 	for _, tc := range []struct {
 		name string
 		n    int

@@ -253,8 +253,10 @@ func (p *parser) limits(b *Budget) {
 
 func (p *parser) duration() time.Duration {
 	w := p.word()
-	if strings.HasPrefix(p.rest[len(w):], "µ") { // 50µs
-		w = p.rest[:len(w)+len("µ")] + "s"
+	for _, micro := range [...]string{"µs", "μs"} { // 50µs, with either sign
+		if strings.HasPrefix(p.rest[len(w):], micro) {
+			w = p.rest[:len(w)+len(micro)]
+		}
 	}
 	d, err := time.ParseDuration(w)
 	if err != nil || d < 0 {

@@ -257,10 +257,10 @@ func (r Report) chart(s *strings.Builder, b Budget) {
 	}
 	width := niceStep((most - least) / chartRows)
 	least = math.Floor(least/width) * width
-	rows := make([]int, int((most-least)/width)+1)
+	rows := make([]int, int((most-least)/width+1e-9)+1)
 	top := 0
 	for _, v := range values {
-		k := int((v - least) / width)
+		k := min(len(rows)-1, int((v-least)/width+1e-9)) // a bound itself lies above it
 		rows[k]++
 		top = max(top, rows[k])
 	}
