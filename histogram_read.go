@@ -113,19 +113,21 @@ func (h *HistogramOf[T]) mean() (n int64, mean float64) {
 // that of the middles of the buckets, so that it is off by at most half the
 // width of a bucket.
 func (h *HistogramOf[T]) StdDev() (T, bool) {
-	n, mean := h.mean()
+	var n, mean, squares float64 // by B. P. Welford's recurrence (1962), a bucket at a time
+	mag := h.mag()
+	h.visit(func(i uint, count int64) bool {
+		low, high := bounds(i, mag)
+		k, v := float64(count), (float64(low)+float64(high))/2
+		n += k
+		d := v - mean
+		mean += d * k / n
+		squares += k * d * (v - mean)
+		return true
+	})
 	if n < 2 {
 		return 0, false
 	}
-	mag := h.mag()
-	var squares float64
-	h.visit(func(i uint, k int64) bool {
-		low, high := bounds(i, mag)
-		d := (float64(low)+float64(high))/2 - mean
-		squares += float64(k) * d * d
-		return true
-	})
-	return T(math.Round(math.Sqrt(squares / float64(n-1)))), true
+	return T(math.Round(math.Sqrt(squares / (n - 1)))), true
 }
 
 // Quantile returns the q-quantile by nearest rank: the least value that at

@@ -44,6 +44,20 @@ const worstCalls = 5
 // String returns the tables.
 func (r Report) String() string {
 	var s strings.Builder
+	s.WriteString(r.Verdicts() + "\n")
+	for _, res := range r.Results {
+		if r.fails(res) {
+			r.worst(&s, res.Budget)
+			r.chart(&s, res.Budget)
+			break
+		}
+	}
+	return trimLines(s.String())
+}
+
+// Verdicts returns the table of the budgets alone.
+func (r Report) Verdicts() string {
+	var s strings.Builder
 	failed := 0
 	for _, res := range r.Results {
 		if r.fails(res) {
@@ -60,13 +74,6 @@ func (r Report) String() string {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", mark(res.Verdict), res.Budget, res.Verdict, res.describe(r.reading.estimated))
 	}
 	w.Flush()
-	for _, res := range r.Results {
-		if r.fails(res) {
-			r.worst(&s, res.Budget)
-			r.chart(&s, res.Budget)
-			break
-		}
-	}
 	return trimLines(s.String())
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/chat"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/sim"
@@ -27,12 +28,14 @@ With an endpoint a run measures one side, the machine that it runs on. Run it on
 the host and in the virtual machine, same endpoint, same model, in turns.
 Comparing two files is not there yet: show prints one.
 
+  vmhost -slo "ttft p99 <= 500ms" -slo 'duration mean <= 1s {side="VM"}'
+
   export OPENAI_API_KEY=…
   vmhost run -base-url https://api.openai.com/v1 -model gpt-4o-mini -out host-1.json
 
 Exit code: 0 fine; 1 a call failed, no figures, or stopped by Ctrl-C (what was
 measured is printed, marked incomplete, and written if a call is in the figures);
-2 a bad command line.
+2 a bad command line; 3 an objective of -slo is broken.
 `
 
 const defaultPrompt = "Say in one sentence what a tachometer shows."
@@ -45,6 +48,7 @@ type settings struct {
 	both   bool // sides, on the simulation
 	blocks int
 	link   sim.Link
+	slos   []budget.Budget
 	out    *os.File // nil: write no report
 }
 
@@ -63,6 +67,11 @@ func (p *program) parse(command string, args []string) (s settings, code int, do
 	fs.StringVar(&s.ask.Prompt, "prompt", defaultPrompt, "the `text` of each call")
 	fs.BoolVar(&s.ask.Plain, "no-stream", false, "make plain calls in place of streams")
 	fs.DurationVar(&s.ask.Timeout, "timeout", time.Minute, "the longest `time` of a call")
+	fs.Func("slo", "judge the warm calls by an `OBJECTIVE`, as \"ttft p99 <= 500ms\"; may be repeated", func(text string) error {
+		b, err := budget.Parse(text)
+		s.slos = append(s.slos, b)
+		return err
+	})
 	out := fs.String("out", "", "write the report as JSON to `FILE`, which must not exist")
 	fs.IntVar(&s.blocks, "blocks", 8, "both sides: the `number` of blocks, a multiple of 4, in the order ABBA")
 	// Below a millisecond the timers of an idle Linux would hide the jitter.

@@ -17,6 +17,7 @@ import (
 	"io"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/chat"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/sim"
@@ -76,7 +77,29 @@ func (p *program) measure(ctx context.Context, command string, args []string) in
 	printReport(p.stdout, r)
 	code = p.save(r, s.out)
 	p.complain(r, blocks)
+	if !p.judge(s.slos, blocks) {
+		return cli.Broken
+	}
 	return code
+}
+
+// judge prints the verdicts on objectives: on the calls that were made, and on
+// what they say of others. It reports whether the calls break none of them.
+func (p *program) judge(slos []budget.Budget, blocks []block) bool {
+	if len(slos) == 0 {
+		return true
+	}
+	var warm []*tacho.Call
+	for _, b := range blocks {
+		for i, r := range b.results {
+			if i > 0 && r.Call != nil {
+				warm = append(warm, r.Call)
+			}
+		}
+	}
+	observed := budget.Observed(warm).AllowUndecided().Report(slos...)
+	fmt.Fprintf(p.stdout, "\n%s\n\nWhat they say of calls to come: %s\n", observed, budget.Estimated(warm).AllowUndecided().Report(slos...).Verdicts())
+	return !observed.Failed()
 }
 
 // connect returns a client of the target.

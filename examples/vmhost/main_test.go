@@ -245,3 +245,26 @@ func TestShow(t *testing.T) {
 		t.Errorf("shown\n%s\nthe run printed\n%s", shown, ran)
 	}
 }
+
+// TestObjectives judges the warm calls of both sides: exit code 3 when they break
+// an objective, 2 when it cannot be read.
+func TestObjectives(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		slo    string
+		code   int
+		output string
+	}{
+		{"ttft max <= 23250us", 0, "✓  ttft max <= 23.25ms  met  23.25ms, of 12"},
+		{"ttft max < 23250us", 3, "✗  ttft max < 23.25ms  broken  23.25ms, of 12"},
+		{`ttft p99 <= 23ms {side="host"}`, 0, `✓  ttft p99 <= 23ms {side="host"}  met  22.75ms, of 6`},
+		{`ttft p99 <= 23ms {side="VM"}`, 3, `✗  ttft p99 <= 23ms {side="VM"}  broken  23.25ms, of 6`},
+		{"ttft p99.9 <= 1s", 0, "?  ttft p99.9 <= 1s  undecided  23.25ms, 22.75ms to …, of 12"},
+		{"ttft p99", 2, ""},
+	} {
+		r := drive(t, nil, nil, "-nic-jitter", "0", "-nic-delay", "250us", "-calls", "3", "-blocks", "4", "-slo", tc.slo, "-slo", "errors <= 1%")
+		if r.code != tc.code || !strings.Contains(r.stdout, tc.output) {
+			t.Errorf("-slo %q: code %d, want %d; %q is not in\n%s%s", tc.slo, r.code, tc.code, tc.output, r.stdout, r.stderr)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/lab/machine"
 )
 
@@ -62,7 +61,7 @@ func exact(s float64) Seconds { return Seconds(math.Round(s*1e9) / 1e9) }
 // with two sides the differences of pairs.
 func (r *Report) add(blocks []block) {
 	r.Calls = []json.RawMessage{}
-	groups := map[string][]tacho.Group{}
+	groups := map[string][]sample{}
 	for _, b := range blocks {
 		for _, res := range b.results {
 			if res.Call == nil {
@@ -76,7 +75,7 @@ func (r *Report) add(blocks []block) {
 			r.Loopback = r.Loopback || err == nil && at.Addr().IsLoopback()
 		}
 		if _, seen := groups[b.side]; !seen {
-			side, g := summarise(b.side, blocks, r.Stream)
+			side, g := summarise(b.side, blocks)
 			r.Summary, groups[b.side] = append(r.Summary, side), g
 		}
 	}
@@ -87,17 +86,16 @@ func (r *Report) add(blocks []block) {
 
 // differences pairs the k-th blocks of both sides, which in the order ABBA are
 // neighbours.
-func differences(a, b []tacho.Group) (all []Difference) {
+func differences(a, b []sample) (all []Difference) {
 	for _, f := range warmFigures {
 		d := Difference{Figure: f.String()}
 		sum := 0.0
 		for k := range min(len(a), len(b)) {
-			x, ok := a[k].Figure(f).Mean()
-			y, ok2 := b[k].Figure(f).Mean()
-			if !ok || !ok2 {
+			x, y := a[k].values(f), b[k].values(f)
+			if len(x) == 0 || len(y) == 0 {
 				continue
 			}
-			v := exact((y - x).Seconds())
+			v := exact(mean(y) - mean(x))
 			if len(d.Pairs) == 0 {
 				d.Min, d.Max = v, v
 			}

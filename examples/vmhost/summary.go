@@ -53,22 +53,49 @@ var (
 	coldFigures = []tacho.Figure{tacho.Duration, tacho.TTFT, tacho.TTFB, tacho.DNS, tacho.Connect, tacho.TLS, tacho.Send, tacho.Wait}
 )
 
-// summarise sums up the blocks of a side, and returns the recorder of each
-// block's warm calls.
-func summarise(side string, blocks []block, stream bool) (Side, []tacho.Group) {
+// sample holds complete calls. There are few, so that their moments are taken
+// from the calls themselves and are exact.
+type sample struct{ calls []*tacho.Call }
+
+func (s *sample) add(c *tacho.Call) {
+	if c.Outcome() == tacho.Complete {
+		s.calls = append(s.calls, c)
+	}
+}
+
+// values returns those of a figure, in seconds.
+func (s *sample) values(f tacho.Figure) (v []float64) {
+	for _, c := range s.calls {
+		if d, ok := c.Figure(f); ok {
+			v = append(v, d.Seconds())
+		}
+	}
+	return v
+}
+
+func mean(v []float64) float64 {
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return sum / float64(len(v))
+}
+
+// summarise sums up the blocks of a side, and returns each block's warm calls.
+func summarise(side string, blocks []block) (Side, []sample) {
 	s := Side{Side: side}
-	cold, failures := tacho.NewRecorder(), map[Failure]int{}
-	var groups []tacho.Group
+	cold, failures := sample{}, map[Failure]int{}
+	var groups []sample
 	for _, b := range blocks {
 		if b.side != side {
 			continue
 		}
 		s.Blocks++
-		warm := tacho.NewRecorder()
+		var warm sample
 		for i, r := range b.results {
-			s.add(i, r, warm, cold, failures)
+			s.add(i, r, &warm, &cold, failures)
 		}
-		groups = append(groups, kind(warm, stream))
+		groups = append(groups, warm)
 	}
 	for f, n := range failures {
 		f.Count = n
@@ -78,15 +105,15 @@ func summarise(side string, blocks []block, stream bool) (Side, []tacho.Group) {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Outcome, b.Outcome), cmp.Compare(a.Type, b.Type), cmp.Compare(a.Code, b.Code))
 	})
 	for _, g := range groups {
-		s.Measured += g.Outcome(tacho.Complete)
+		s.Measured += int64(len(g.calls))
 	}
 	s.Figures = stats(groups, warmFigures)
-	s.ColdStats = stats([]tacho.Group{kind(cold, stream)}, coldFigures)
+	s.ColdStats = stats([]sample{cold}, coldFigures)
 	return s, groups
 }
 
 // add counts call i of a block where it belongs.
-func (s *Side) add(i int, r chat.Result, warm, cold *tacho.Recorder, failures map[Failure]int) {
+func (s *Side) add(i int, r chat.Result, warm, cold *sample, failures map[Failure]int) {
 	c := r.Call
 	if i == 0 {
 		s.Cold++
@@ -107,52 +134,42 @@ func (s *Side) add(i int, r chat.Result, warm, cold *tacho.Recorder, failures ma
 	case i == 0 && r.OtherKind():
 		// It counts as a cold call and has no figures to compare.
 	case i == 0:
-		cold.Observe(c)
+		cold.add(c)
 	case r.OtherKind():
 		s.OtherKind++
 	case known && !reused && c.Outcome() == tacho.Complete:
 		s.Redialled++
 	default:
-		warm.Observe(c)
+		warm.add(c)
 	}
 }
 
-func kind(r *tacho.Recorder, stream bool) tacho.Group {
-	if stream {
-		return r.Total().Streams
-	}
-	return r.Total().Plain
-}
-
-// stats combines the blocks' groups, figure by figure, without absent ones.
-func stats(groups []tacho.Group, figures []tacho.Figure) (all []Stats) {
+// stats combines the blocks' samples, figure by figure, without absent ones.
+func stats(samples []sample, figures []tacho.Figure) (all []Stats) {
 	for _, f := range figures {
-		s, means, squares, free := Stats{Figure: f.String(), Min: Seconds(math.Inf(1))}, 0.0, 0.0, 0.0
+		s, means, squares, free := Stats{Figure: f.String(), Min: Seconds(math.Inf(1))}, 0.0, 0.0, 0
 		blocks := 0
-		for _, g := range groups {
-			h := g.Figure(f)
-			mean, ok := h.Mean()
-			if !ok {
+		for _, one := range samples {
+			v := one.values(f)
+			if len(v) == 0 {
 				continue
 			}
+			m := mean(v)
 			blocks++
-			means += mean.Seconds()
-			s.N += h.Count()
-			low, _ := h.Min()
-			high, _ := h.Max()
-			s.Min, s.Max = min(s.Min, Seconds(low.Seconds())), max(s.Max, Seconds(high.Seconds()))
-			if d, ok := h.StdDev(); ok {
-				n := float64(h.Count() - 1)
-				squares += n * d.Seconds() * d.Seconds()
-				free += n
+			means += m
+			s.N += int64(len(v))
+			s.Min, s.Max = min(s.Min, Seconds(slices.Min(v))), max(s.Max, Seconds(slices.Max(v)))
+			for _, x := range v {
+				squares += (x - m) * (x - m)
 			}
+			free += len(v) - 1
 		}
 		if blocks == 0 {
 			continue
 		}
 		s.Mean = exact(means / float64(blocks))
 		if free > 0 {
-			d := exact(math.Sqrt(squares / free))
+			d := exact(math.Sqrt(squares / float64(free)))
 			s.StdDev = &d
 		}
 		all = append(all, s)

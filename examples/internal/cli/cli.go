@@ -21,6 +21,7 @@ const (
 	OK     = 0
 	Failed = 1 // calls failed, no figures, or stopped before the end
 	Usage  = 2 // a bad command line
+	Broken = 3 // an objective is broken
 )
 
 // Program is a program that tests can drive: env is os.Getenv outside of them.
