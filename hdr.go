@@ -207,7 +207,7 @@ func (h *HistogramOf[T]) addCounts(b []byte, l layout) error {
 			h.addTo(at, n)
 			bottom, _ := bounds(at, h.mag())
 			low = max(low, bottom)
-			h.sum.Add(n * (low + (high-low)/2))
+			h.sums[0].Add(n * (low + (high-low)/2))
 			h.extremes(low, high)
 		}
 		i++

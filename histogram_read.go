@@ -102,7 +102,7 @@ func (h *HistogramOf[T]) mean() (n int64, mean float64) {
 		return 0, 0
 	}
 	rough /= float64(n)
-	mean = float64(h.sum.Load()) / float64(n)
+	mean = float64(h.total()) / float64(n)
 	if width := rough / float64(uint(1)<<mag); math.Abs(mean-rough) > width+1 {
 		return n, rough // the sum has gone over, or others record
 	}

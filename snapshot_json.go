@@ -116,7 +116,7 @@ func (g *Group) json() *groupJSON {
 		least, _ := h.Min()
 		most, _ := h.Max()
 		out.Figures[f.String()] = figureJSON{h.Count(), inSeconds(mean), q(0.5), q(0.9), q(0.99), q(0.999), inSeconds(least), inSeconds(most),
-			h.sum.Load(), int64(least), int64(most), h}
+			h.total(), int64(least), int64(most), h}
 	}
 	return out
 }
@@ -163,7 +163,7 @@ func (g *Group) fromJSON(in *groupJSON) {
 	c[countUpper], c[countBuffered] = in.Upper, in.Buffered
 	for f := range numFigures {
 		if x, ok := in.Figures[f.String()]; ok && x.HDR != nil {
-			x.HDR.sum.Store(x.Sum)
+			x.HDR.setTotal(x.Sum)
 			if x.MaxNS >= x.MinNS && x.MinNS >= 0 {
 				x.HDR.min.Store(x.MinNS + 1)
 				x.HDR.max.Store(x.MaxNS + 1)

@@ -107,7 +107,7 @@ func (g *group) gained(next bool) *groupState {
 		if h == nil {
 			continue
 		}
-		sum := h.sum.Load()
+		sum := h.total()
 		before := &g.before.figures[f]
 		gain, now := h.packSince(before.counts, next)
 		if len(gain) > 0 {
@@ -233,8 +233,8 @@ func coarser(b []byte, from, to uint) []byte {
 
 // unpack adds packed counts of a layout.
 func (h *HistogramOf[T]) unpack(p packed, mag uint) {
-	sum := h.sum.Load()
+	sum := h.total()
 	if h.addCounts(p.counts, layout{mag: mag}) == nil {
-		h.sum.Store(sum + p.sum) // which is exact
+		h.setTotal(sum + p.sum) // which is exact
 	}
 }
