@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tacho-go/tacho/internal/wire"
@@ -26,7 +27,10 @@ type Transport struct {
 	pending pending
 
 	readers readers
+	host    atomic.Pointer[knownHost] // of the first call: most transports have one
 }
+
+type knownHost struct{ host, provider string }
 
 // NewTransport returns a Transport over base; a nil base is
 // http.DefaultTransport. It changes neither requests nor responses: the
@@ -113,7 +117,15 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	c.api = api
 	c.server = req.URL.Host
 	if c.provider = x.config.provider; c.provider == "" {
-		c.provider = providerOf(c.server)
+		switch known := t.host.Load(); {
+		case known == nil:
+			c.provider = providerOf(c.server)
+			t.host.Store(&knownHost{c.server, c.provider})
+		case known.host == c.server:
+			c.provider = known.provider
+		default:
+			c.provider = providerOf(c.server)
+		}
 	}
 	c.attempt = 1
 	if h := req.Header["X-Stainless-Retry-Count"]; len(h) == 1 {
