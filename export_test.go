@@ -28,7 +28,6 @@ func FillRecorder(windows, values int) *Recorder {
 	c := &Call{start: time.Now(), outcome: Complete, status: 200, stream: true}
 	c.init()
 	r.begin()
-	r.epoch = r.epoch.Add(-time.Duration(windows) * defaultWindow)
 	s := r.seriesOf(c)
 	s.current, s.past = 0, nil
 	random := rand.New(rand.NewPCG(1, 2))
@@ -52,5 +51,6 @@ func FillRecorder(windows, values int) *Recorder {
 		s.turn(time.Duration(w+1) * defaultWindow)
 		s.mu.Unlock()
 	}
+	r.epoch = time.Now().Add(-time.Duration(windows) * defaultWindow) // and now, the last of them has just ended
 	return r
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -310,32 +309,6 @@ func snapshotState(s tacho.Snapshot) map[string]any {
 		group(fmt.Sprint("plain ", one.Labels), one.Plain)
 	}
 	return m
-}
-
-// TestRecorderMemory fills a label set beyond all use and measures it: 2 MB.
-func TestRecorderMemory(t *testing.T) { //nolint:paralleltest // measures the heap of the process
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
-	before := heap()
-	rec := tacho.FillRecorder(70, 3000)
-	used := heap() - before
-	t.Logf("%d bytes", used)
-	if used > 2<<20 {
-		t.Errorf("a label set takes %d bytes, want at most 2 MiB", used)
-	}
-	s := rec.Snapshot(time.Hour)
-	if n := s.Streams.Figure(tacho.Duration).Count(); n != 60*3000 && n != 61*3000 {
-		t.Errorf("%d durations in the windows", n)
-	}
-	if n := rec.Total().Streams.Figure(tacho.Duration).Count(); n != 70*3000 {
-		t.Errorf("%d durations in all", n)
-	}
-	runtime.KeepAlive(rec)
 }
 
 // TestRecorderRace records on 64 goroutines while others take snapshots, merge

@@ -8,14 +8,16 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tacho-go/tacho"
 )
 
 // TestCloseDuringRead closes a body behind [DONE] while a Read waits for more,
-// which ends that Read: a rest that comes later is not for it. There is nothing
-// to drain behind a Read's back.
+// which ends that Read: there is nothing to drain behind a Read's back. The rest
+// of the body is held back until the Read has ended, for net/http's Close returns
+// a moment before it has closed the connection.
 func TestCloseDuringRead(t *testing.T) {
 	t.Parallel()
 	for _, measured := range []bool{false, true} {
@@ -36,11 +38,12 @@ func TestCloseDuringRead(t *testing.T) {
 			defer srv.Close()
 			defer release()
 			reads := make(chan struct{}, 4)
+			var closed atomic.Bool
 			base := srv.Client().Transport
 			var rt http.RoundTripper = roundTrip(func(req *http.Request) (*http.Response, error) {
 				resp, err := base.RoundTrip(req)
 				if err == nil {
-					resp.Body = tellReads{resp.Body, reads}
+					resp.Body = tellReads{resp.Body, reads, &closed}
 				}
 				return resp, err
 			})
@@ -69,7 +72,9 @@ func TestCloseDuringRead(t *testing.T) {
 			if err := resp.Body.Close(); err != nil {
 				t.Error(err)
 			}
-			release()
+			if !closed.Load() {
+				t.Error("the Close has not reached the base")
+			}
 			if err := <-end; err == nil || err == io.EOF {
 				t.Errorf("the Read ends with %v, want an error", err)
 			}
@@ -77,10 +82,16 @@ func TestCloseDuringRead(t *testing.T) {
 	}
 }
 
-// tellReads tells of each Read that begins.
+// tellReads tells of each Read that begins, and of the Close.
 type tellReads struct {
 	io.ReadCloser
-	reads chan<- struct{}
+	reads  chan<- struct{}
+	closed *atomic.Bool
+}
+
+func (r tellReads) Close() error {
+	r.closed.Store(true)
+	return r.ReadCloser.Close()
 }
 
 func (r tellReads) Read(p []byte) (int, error) {
