@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+	"unsafe"
 
 	"github.com/tacho-go/tacho/internal/wire"
 )
@@ -53,4 +54,15 @@ func FillRecorder(windows, values int) *Recorder {
 	}
 	r.epoch = time.Now().Add(-time.Duration(windows) * defaultWindow) // and now, the last of them has just ended
 	return r
+}
+
+// HistogramBytes is the memory of a histogram with 3 digits.
+func HistogramBytes(h *Histogram) int {
+	n := int(unsafe.Sizeof(*h))
+	for i := range h.dir {
+		if h.dir[i].Load() != nil {
+			n += 1 << (magnitude - 2) * 2
+		}
+	}
+	return n
 }

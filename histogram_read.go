@@ -32,10 +32,10 @@ func (h *HistogramOf[T]) visit(f func(i uint, n int64) bool) {
 			i := uint(d)*size + k
 			var n int64
 			if page != nil {
-				n = int64(counterAt(page, k).Load())
+				n = counterAt(page, k).load()
 			}
 			if coarse != nil && i&(1<<coarseBits-1) == 1<<coarseBits-1 && i>>coarseBits < coarseSize {
-				n += int64(coarse[i>>coarseBits].Load())
+				n += counterAt(&coarse[0], i>>coarseBits).load()
 			}
 			if n += spilled[i]; n > 0 && !f(i, n) {
 				return
@@ -53,10 +53,18 @@ type Bucket[T ~int64] struct {
 // Buckets returns the buckets that are not empty, in ascending order.
 func (h *HistogramOf[T]) Buckets() iter.Seq[Bucket[T]] {
 	return func(yield func(Bucket[T]) bool) {
+		// All are taken before the first is handed out: yield may use h itself.
+		var all []Bucket[T]
 		h.visit(func(i uint, n int64) bool {
 			low, high := bounds(i, h.mag())
-			return yield(Bucket[T]{T(low), T(high), n})
+			all = append(all, Bucket[T]{T(low), T(high), n})
+			return true
 		})
+		for _, b := range all {
+			if !yield(b) {
+				return
+			}
+		}
 	}
 }
 
@@ -103,16 +111,37 @@ func (h *HistogramOf[T]) mean() (n int64, mean float64) {
 	}
 	rough /= float64(n)
 	mean = float64(h.total()) / float64(n)
+	if h.coarse.Load() != nil {
+		mag -= coarseBits
+	}
 	if width := rough / float64(uint(1)<<mag); math.Abs(mean-rough) > width+1 {
 		return n, rough // the sum has gone over, or others record
 	}
 	return n, mean
 }
 
+// Moments returns the number of values, their mean and their sample deviation,
+// which is that of StdDev. The mean is of no use without a value, the deviation
+// with fewer than two.
+func (h *HistogramOf[T]) Moments() (n int64, mean, deviation float64) {
+	n, mean = h.mean()
+	if n < 2 {
+		return n, mean, 0
+	}
+	return n, mean, h.deviation()
+}
+
 // StdDev returns the sample deviation, absent with fewer than two values. It is
 // that of the middles of the buckets, so that it is off by at most half the
 // width of a bucket.
 func (h *HistogramOf[T]) StdDev() (T, bool) {
+	if h.Count() < 2 {
+		return 0, false
+	}
+	return T(math.Round(h.deviation())), true
+}
+
+func (h *HistogramOf[T]) deviation() float64 {
 	var n, mean, squares float64 // by B. P. Welford's recurrence (1962), a bucket at a time
 	mag := h.mag()
 	h.visit(func(i uint, count int64) bool {
@@ -124,10 +153,7 @@ func (h *HistogramOf[T]) StdDev() (T, bool) {
 		squares += k * d * (v - mean)
 		return true
 	})
-	if n < 2 {
-		return 0, false
-	}
-	return T(math.Round(math.Sqrt(squares / (n - 1)))), true
+	return math.Sqrt(squares / (n - 1))
 }
 
 // Quantile returns the q-quantile by nearest rank: the least value that at

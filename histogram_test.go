@@ -255,6 +255,72 @@ func TestHistogramMerge(t *testing.T) {
 	}
 }
 
+// TestHistogramNeighbours fills neighbouring buckets, which share a word, far
+// beyond what it holds, on several goroutines and in lots of several sizes.
+func TestHistogramNeighbours(t *testing.T) {
+	t.Parallel()
+	var h tacho.Histogram
+	var wg sync.WaitGroup
+	const rounds = 40_000
+	for g := range 8 {
+		wg.Go(func() {
+			for i := range rounds {
+				switch g {
+				case 0, 1, 2:
+					h.Record(1000)
+				case 3, 4, 5:
+					h.Record(1001)
+				case 6:
+					h.RecordN(1000, int64(i%40_000))
+				default:
+					h.RecordN(1001, 20_000)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	want := []tacho.Bucket[time.Duration]{{Low: 1000, High: 1000, Count: 3*rounds + rounds*(rounds-1)/2}, {Low: 1001, High: 1001, Count: 3*rounds + rounds*20_000}}
+	if diff := cmp.Diff(want, slices.Collect(h.Buckets())); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// TestHistogramInUse uses a histogram while it is being read or merged into itself.
+func TestHistogramInUse(t *testing.T) {
+	t.Parallel()
+	var h tacho.Histogram
+	h.RecordN(5, 1<<31)
+	h.Record(7)
+	for range h.Buckets() {
+		h.Record(9)
+		h.Count()
+	}
+	h.Merge(&h)
+	if n := h.Count(); n != 2*(1<<31+3) {
+		t.Errorf("count %d, want twice 2^31 + 3", n)
+	}
+	h.Reset()
+	h.RecordCorrected(time.Hour, 1)
+	if n := h.Count(); n != int64(time.Hour) {
+		t.Errorf("corrected by 1 ns, an hour is %d values, want %d", n, int64(time.Hour))
+	}
+}
+
+// TestHistogramPages: a usual figure takes at most 24 KiB.
+func TestHistogramPages(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	for sigma, values := range map[float64]int{0.3: 1_000_000, 0.5: 100_000, 0.7: 10_000, 1: 10_000} {
+		var h tacho.Histogram
+		for range values {
+			h.Record(time.Duration(8e8 * math.Exp(sigma*random.NormFloat64())))
+		}
+		if n := tacho.HistogramBytes(&h); n > 24<<10 {
+			t.Errorf("%d lognormal values with σ = %v take %d bytes, want 24 KiB at most", values, sigma, n)
+		}
+	}
+}
+
 // TestHistogramMany records one value more often than 32 bits can count.
 func TestHistogramMany(t *testing.T) {
 	t.Parallel()
@@ -367,6 +433,9 @@ func TestCounts(t *testing.T) {
 	}
 	if v, ok := h.Mean(); !ok || v != 500 { // 499.5
 		t.Errorf("the mean is %d, %v; want 500", v, ok)
+	}
+	if n, mean, deviation := h.Moments(); n != 1000 || mean != 499.5 || math.Abs(deviation-288.8194) > 1e-3 {
+		t.Errorf("moments %d, %v, %v", n, mean, deviation)
 	}
 }
 

@@ -22,10 +22,10 @@ import (
 // answer: it is in no figure and no count.
 //
 // A label set takes at most 2 MB with the default windows. Each histogram has at
-// most 24 pages of 1 KiB, which is what a figure's values usually touch; beyond
-// them, values count in buckets of 1.6 %. Past windows are kept packed, in at
-// most 600 KiB for a label set: when they need more, the oldest go over to
-// 2 significant digits, then to 1.
+// most 48 pages of 512 bytes, twelve powers of two; beyond them, values count in
+// buckets of 1.6 %. Past windows are kept packed, in at most 380 KiB for a label
+// set: when they need more, the oldest go over to 2 significant digits, then to 1.
+// Group.Digits tells.
 type Recorder struct {
 	config recorderConfig
 	once   sync.Once

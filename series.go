@@ -73,8 +73,8 @@ const (
 )
 
 const (
-	recorderPages = 24
-	maxPast       = 600 << 10 // bytes of the packed windows of a series
+	recorderPages = 48
+	maxPast       = 380 << 10 // bytes of the packed windows of a series
 )
 
 func newSeries(r *Recorder, labels []Label) *series {
