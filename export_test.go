@@ -3,7 +3,6 @@
 package tacho
 
 import (
-	"math"
 	"math/rand/v2"
 	"time"
 	"unsafe"
@@ -23,8 +22,8 @@ func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
 }
 
 // FillRecorder returns a recorder of one label set with windows of streams and
-// plain calls whose figures are spread wider than any real ones.
-func FillRecorder(windows, values int) *Recorder {
+// plain calls whose figures are all drawn from one distribution.
+func FillRecorder(windows, values int, draw func(*rand.Rand) float64) *Recorder {
 	r := NewRecorder()
 	c := &Call{start: time.Now(), outcome: Complete, status: 200, stream: true}
 	c.init()
@@ -41,7 +40,7 @@ func FillRecorder(windows, values int) *Recorder {
 					continue
 				}
 				for range values {
-					g.histogram(f).Record(time.Duration(math.Exp(18 + 2*random.NormFloat64())))
+					g.histogram(f).Record(time.Duration(draw(random)))
 				}
 			}
 			for range values {
@@ -65,4 +64,14 @@ func HistogramBytes(h *Histogram) int {
 		}
 	}
 	return n
+}
+
+// Age moves a recorder's begin into the past.
+func Age(r *Recorder, d time.Duration) { r.epoch = r.epoch.Add(-d) }
+
+// GroupOf returns a group with one figure.
+func GroupOf(f Figure, fill func(*Histogram)) (g Group) {
+	g.figures[f] = new(Histogram)
+	fill(g.figures[f])
+	return g
 }

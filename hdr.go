@@ -156,7 +156,11 @@ func (h *HistogramOf[T]) decodeHDR(b []byte) error {
 	if int(digits) >= 1 && int(digits) < len(magnitudes) {
 		h.extra = magnitudes[digits] - magnitude
 	}
-	return h.addCounts(b[hdrHeader:hdrHeader+n], foreign(int(digits), lowest))
+	l := foreign(int(digits), lowest)
+	if l.mag < h.mag() {
+		h.loses(h.mag() - l.mag)
+	}
+	return h.addCounts(b[hdrHeader:hdrHeader+n], l)
 }
 
 // layout is the bucket layout of an encoded histogram.
@@ -194,10 +198,11 @@ func (h *HistogramOf[T]) addCounts(b []byte, l layout) error {
 		case n > 1<<53:
 			return errors.New("a count is too large")
 		case n > 0:
-			low, high := bounds(i, l.mag)
-			if i>>l.mag > 63 || low<<l.unit>>l.unit != low || high<<l.unit < low {
+			// Its highest value has mag + 1 bits, shifted by the power and the unit.
+			if power := i >> l.mag; power+l.mag+l.unit > 61 {
 				return errors.New("a bucket is beyond all values")
 			}
+			low, high := bounds(i, l.mag)
 			low, high = low<<l.unit, high<<l.unit+1<<l.unit-1
 			if low > maxTracked {
 				h.high.Add(n)

@@ -101,6 +101,7 @@ func TestDecodeHDR(t *testing.T) {
 		"nothing": nil, "short": []byte("HIST"), "another cookie": plainHDR(0x1c849301, 0, 3, 1, 1), "a short header": plainHDR(0x1c849313, 0, 3, 1, 1)[:20],
 		"shifted": plainHDR(0x1c849313, 7, 3, 1, 1), "doubles": plainHDR(0x1c849313, 0, 3, 1, 0.5), "lowest 0": plainHDR(0x1c849313, 0, 3, 0, 1),
 		"6 digits": plainHDR(0x1c849313, 0, 6, 1, 1), "half a number": plainHDR(0x1c849313, 0, 3, 1, 1, 0x80), "a run without end": plainHDR(0x1c849313, 0, 3, 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f),
+		"a bucket far beyond": plainHDR(0x1c849313, 0, 3, 1, 1, 0xff, 0xdf, 0x06, 2), "a unit beyond": plainHDR(0x1c849313, 0, 5, 1<<41, 1, 0xff, 0xff, 0x3f, 2),
 		"a bucket beyond": plainHDR(0x1c849313, 0, 3, 1, 1, 0xff, 0xff, 0xff, 0x7f, 2), "no deflate": []byte("\x1c\x84\x93\x14\x00\x00\x00\x03abc"), "deflated, cut": []byte("\x1c\x84\x93\x14\x00\x00\x00\x09abc"),
 	} {
 		if h, err := tacho.DecodeHDR(b); err == nil {
@@ -161,6 +162,9 @@ func TestHistogramLog(t *testing.T) {
 		if err := log.Write(tacho.Interval{Tag: tag, Histogram: &a}); err == nil {
 			t.Errorf("the tag %q is written", tag)
 		}
+	}
+	if err := log.Write(tacho.Interval{Start: start.Add(-time.Second), Histogram: &a}); err == nil {
+		t.Error("an interval before the log's begin is written")
 	}
 	if err := log.Write(tacho.Interval{}); err == nil {
 		t.Error("no histogram is written")

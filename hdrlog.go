@@ -48,12 +48,13 @@ func (l *HistogramLog) Write(i Interval) error {
 	if err != nil {
 		return err
 	}
-	var b strings.Builder
-	if !l.begun {
-		sec := unixSeconds(l.start)
-		fmt.Fprintf(&b, "#[Histogram log format version 1.3]\n#[StartTime: %.3f (seconds since epoch), %s]\n", sec, l.start.UTC().Format(time.RFC3339))
-		fmt.Fprintf(&b, "#[BaseTime: %.3f (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n", sec)
+	if i.Start.Before(l.start) && !i.Start.IsZero() {
+		return fmt.Errorf("tacho: an interval of a histogram log begins %v before the log: begin the log earlier", l.start.Sub(i.Start))
 	}
+	if err := l.begin(); err != nil {
+		return err
+	}
+	var b strings.Builder
 	if i.Tag != "" {
 		b.WriteString("Tag=" + i.Tag + ",")
 	}
@@ -61,11 +62,21 @@ func (l *HistogramLog) Write(i Interval) error {
 	// The base time has milliseconds, and so the offset takes the rest.
 	base := math.Round(unixSeconds(l.start)*1e3) / 1e3
 	fmt.Fprintf(&b, "%.6f,%.6f,%.3f,%s\n", max(0, unixSeconds(i.Start)-base), i.Length.Seconds(), float64(top)/1e6, text)
-	if _, err := io.WriteString(l.w, b.String()); err != nil {
-		return err
+	_, err = io.WriteString(l.w, b.String())
+	return err
+}
+
+// begin writes the head of the log, once.
+func (l *HistogramLog) begin() error {
+	if l.begun {
+		return nil
 	}
-	l.begun = true
-	return nil
+	sec := unixSeconds(l.start)
+	_, err := fmt.Fprintf(l.w, "#[Histogram log format version 1.3]\n#[StartTime: %.3f (seconds since epoch), %s]\n"+
+		"#[BaseTime: %.3f (seconds since epoch)]\n\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n",
+		sec, l.start.UTC().Format(time.RFC3339), sec)
+	l.begun = err == nil
+	return err
 }
 
 func unixSeconds(t time.Time) float64 { return float64(t.Unix()) + float64(t.Nanosecond())/1e9 }
@@ -76,6 +87,11 @@ const maxLogLine = 32 << 20
 // ReadHistogramLog returns the intervals of a log in HdrHistogram's format, of
 // version 1.0 to 1.3. It ends with the first error, which names the line.
 func ReadHistogramLog(r io.Reader) iter.Seq2[Interval, error] {
+	return readHistogramLog(r, func(string) {})
+}
+
+// readHistogramLog hands comments to a function besides.
+func readHistogramLog(r io.Reader, comment func(string)) iter.Seq2[Interval, error] {
 	return func(yield func(Interval, error) bool) {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLogLine)
@@ -94,6 +110,7 @@ func ReadHistogramLog(r io.Reader) iter.Seq2[Interval, error] {
 				continue
 			}
 			if line == "" || line[0] == '#' || line[0] == '"' {
+				comment(line)
 				continue
 			}
 			i, at, err := parseInterval(line)

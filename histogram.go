@@ -4,6 +4,7 @@ package tacho
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -36,8 +37,9 @@ type HistogramOf[T ~int64] struct {
 	coarse    atomic.Pointer[[coarseSize / 2]atomic.Uint32]
 	spilled   atomic.Pointer[spill]
 	pages     atomic.Int32
-	maxPages  int32 // 0: no bound
-	extra     int8  // the layout's magnitude beyond that of 3 digits
+	maxPages  int32        // 0: no bound
+	lost      atomic.Int32 // binary digits that values lost before they came here
+	extra     int8         // the layout's magnitude beyond that of 3 digits
 
 	_    [64]byte // the sums are written by all, the rest is read
 	sums [sumCells]sumCell
@@ -199,11 +201,13 @@ func (h *HistogramOf[T]) Record(v T) {
 	}
 }
 
-// RecordN counts a value n times; an n below 1 counts nothing.
+// RecordN counts a value n times; an n below 1 counts nothing, one above 2^48 as
+// that.
 func (h *HistogramOf[T]) RecordN(v T, n int64) {
 	if n < 1 {
 		return
 	}
+	n = min(n, 1<<48)
 	k := int64(v)
 	if uint64(k) > uint64(maxTracked) {
 		k = h.clamp(k, n)
@@ -251,11 +255,7 @@ func (h *HistogramOf[T]) extremes(low, high int64) {
 
 // addTo adds n to the counter of a bucket.
 func (h *HistogramOf[T]) addTo(i uint, n int64) {
-	c := h.counter(i)
-	if c.word == nil {
-		i |= 1<<coarseBits - 1 // the last of those that share a coarse one
-		c = counterAt(&h.coarse.Load()[0], i>>coarseBits)
-	}
+	c, i := h.counter(i)
 	if n >= full {
 		h.spillTo(i, n)
 	} else if now, ok := c.addMany(uint32(n)); !ok {
@@ -265,27 +265,34 @@ func (h *HistogramOf[T]) addTo(i uint, n int64) {
 	}
 }
 
-// counter returns the counter of a bucket, in a page that is made for it if
-// need be; none when there may be no more pages, and the coarse ones serve.
-func (h *HistogramOf[T]) counter(i uint) counter {
+// counter returns the counter of a bucket, in a page that is made for it if need
+// be. When there may be no more pages, it is that of a coarse bucket, which counts
+// as the last of those that share it.
+func (h *HistogramOf[T]) counter(i uint) (counter, uint) {
 	mag := h.mag()
 	at := &h.dir[i>>(mag-2)]
 	page := at.Load()
 	if page == nil {
 		if h.maxPages > 0 && h.pages.Add(1) > h.maxPages {
 			h.pages.Add(-1)
-			if h.coarse.Load() == nil {
-				h.coarse.CompareAndSwap(nil, new([coarseSize / 2]atomic.Uint32))
+			coarse := h.coarse.Load()
+			if coarse == nil {
+				coarse = new([coarseSize / 2]atomic.Uint32)
+				if !h.coarse.CompareAndSwap(nil, coarse) {
+					return h.counter(i)
+				}
 			}
-			return counter{}
+			return counterAt(&coarse[0], i>>coarseBits), i | 1<<coarseBits - 1
 		}
-		made := make([]atomic.Uint32, 1<<(mag-3))
-		if !at.CompareAndSwap(nil, &made[0]) && h.maxPages > 0 {
-			h.pages.Add(-1)
+		page = &make([]atomic.Uint32, 1<<(mag-3))[0]
+		if !at.CompareAndSwap(nil, page) {
+			if h.maxPages > 0 {
+				h.pages.Add(-1)
+			}
+			return h.counter(i)
 		}
-		page = at.Load()
 	}
-	return counterAt(page, i&(1<<(mag-2)-1))
+	return counterAt(page, i&(1<<(mag-2)-1)), i
 }
 
 // spillOver moves half of what a counter can hold to the spill. Under its lock
@@ -308,11 +315,12 @@ func (h *HistogramOf[T]) spillTo(i uint, n int64) {
 }
 
 func (h *HistogramOf[T]) spill() *spill {
-	if s := h.spilled.Load(); s != nil {
-		return s
+	for {
+		if s := h.spilled.Load(); s != nil {
+			return s
+		}
+		h.spilled.CompareAndSwap(nil, &spill{n: map[uint]int64{}})
 	}
-	h.spilled.CompareAndSwap(nil, &spill{n: map[uint]int64{}})
-	return h.spilled.Load()
 }
 
 // Merge adds what o counts. With the same digits nothing is lost; of one with
@@ -334,6 +342,7 @@ func (h *HistogramOf[T]) Merge(o *HistogramOf[T]) {
 		return true
 	})
 	h.sums[0].Add(o.total())
+	h.loses(o.lostDigits() + uint(max(0, int(h.extra)-int(o.extra))))
 	h.low.Add(o.low.Load())
 	h.high.Add(o.high.Load())
 	if low, high := o.min.Load(), o.max.Load(); low > 0 {
@@ -341,10 +350,52 @@ func (h *HistogramOf[T]) Merge(o *HistogramOf[T]) {
 	}
 }
 
+// lostDigits returns how many binary digits fewer than the layout's its values
+// have, because they were counted in coarser buckets.
+func (h *HistogramOf[T]) lostDigits() uint {
+	lost := h.lost.Load()
+	if h.coarse.Load() != nil {
+		lost = max(lost, coarseBits)
+	}
+	return uint(lost)
+}
+
+func (h *HistogramOf[T]) loses(digits uint) {
+	for old := h.lost.Load(); int32(digits) > old && !h.lost.CompareAndSwap(old, int32(digits)); old = h.lost.Load() {
+	}
+}
+
 // Clone returns a copy.
 func (h *HistogramOf[T]) Clone() *HistogramOf[T] {
 	c := &HistogramOf[T]{extra: h.extra, maxPages: h.maxPages}
-	c.Merge(h)
+	if s := h.spilled.Load(); s != nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		c.spilled.Store(&spill{n: maps.Clone(s.n)})
+	}
+	words := 1 << (h.mag() - 3)
+	for i := range h.dir {
+		if page := h.dir[i].Load(); page != nil {
+			copied := make([]atomic.Uint32, words)
+			for k := range copied {
+				copied[k].Store(counterAt(page, uint(2*k)).word.Load())
+			}
+			c.dir[i].Store(&copied[0])
+			c.pages.Add(1)
+		}
+	}
+	if coarse := h.coarse.Load(); coarse != nil {
+		copied := new([coarseSize / 2]atomic.Uint32)
+		for k := range copied {
+			copied[k].Store(coarse[k].Load())
+		}
+		c.coarse.Store(copied)
+	}
+	c.sums[0].Store(h.total())
+	for to, from := range map[*atomic.Int64]*atomic.Int64{&c.low: &h.low, &c.high: &h.high, &c.min: &h.min, &c.max: &h.max} {
+		to.Store(from.Load())
+	}
+	c.lost.Store(h.lost.Load())
 	return c
 }
 
@@ -356,6 +407,7 @@ func (h *HistogramOf[T]) Reset() {
 	h.coarse.Store(nil)
 	h.spilled.Store(nil)
 	h.pages.Store(0)
+	h.lost.Store(0)
 	for i := range h.sums {
 		h.sums[i].Store(0)
 	}

@@ -111,10 +111,7 @@ func (h *HistogramOf[T]) mean() (n int64, mean float64) {
 	}
 	rough /= float64(n)
 	mean = float64(h.total()) / float64(n)
-	if h.coarse.Load() != nil {
-		mag -= coarseBits
-	}
-	if width := rough / float64(uint(1)<<mag); math.Abs(mean-rough) > width+1 {
+	if width := rough / float64(uint(1)<<max(0, mag-h.lostDigits())); math.Abs(mean-rough) > width+1 {
 		return n, rough // the sum has gone over, or others record
 	}
 	return n, mean

@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"context"
 	"io"
+	"math"
+	"math/rand/v2"
 	"net/http"
 	"runtime"
 	"strings"
@@ -169,19 +171,30 @@ func TestRecorderMemory(t *testing.T) { //nolint:paralleltest // measures the he
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	before := heap()
-	rec := tacho.FillRecorder(70, 3000)
-	used := heap() - before
-	t.Logf("%d bytes", used)
-	if used > 2<<20 {
-		t.Errorf("a label set takes %d bytes, want at most 2 MiB", used)
+	for _, tc := range []struct {
+		name string
+		draw func(*rand.Rand) float64
+		kept bool // all windows
+	}{
+		{"lognormal, σ = 2", func(r *rand.Rand) float64 { return math.Exp(18 + 2*r.NormFloat64()) }, true},
+		{"everything from 1 ns to 1 h", func(r *rand.Rand) float64 { return math.Exp(28.9 * r.Float64()) }, false},
+	} {
+		before := heap()
+		rec := tacho.FillRecorder(70, 3000, tc.draw)
+		used := heap() - before
+		t.Logf("%s: %d bytes", tc.name, used)
+		if used > 2_000_000 {
+			t.Errorf("%s: a label set takes %d bytes, want at most 2 MB", tc.name, used)
+		}
+		s := rec.Snapshot(time.Hour)
+		n := s.Streams.Figure(tacho.Duration).Count()
+		t.Logf("%d windows", n/3000)
+		if tc.kept && n != 60*3000 {
+			t.Errorf("%s: %d durations in the windows", tc.name, n)
+		}
+		if n := rec.Total().Streams.Figure(tacho.Duration).Count(); n != 70*3000 {
+			t.Errorf("%s: %d durations in all", tc.name, n)
+		}
+		runtime.KeepAlive(rec)
 	}
-	s := rec.Snapshot(time.Hour)
-	if n := s.Streams.Figure(tacho.Duration).Count(); n != 60*3000 && n != 61*3000 {
-		t.Errorf("%d durations in the windows", n)
-	}
-	if n := rec.Total().Streams.Figure(tacho.Duration).Count(); n != 70*3000 {
-		t.Errorf("%d durations in all", n)
-	}
-	runtime.KeepAlive(rec)
 }

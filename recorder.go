@@ -4,6 +4,7 @@ package tacho
 
 import (
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,9 +24,9 @@ import (
 //
 // A label set takes at most 2 MB with the default windows. Each histogram has at
 // most 48 pages of 512 bytes, twelve powers of two; beyond them, values count in
-// buckets of 1.6 %. Past windows are kept packed, in at most 380 KiB for a label
-// set: when they need more, the oldest go over to 2 significant digits, then to 1.
-// Group.Digits tells.
+// buckets of 1.6 %. Past windows are kept packed, in at most 600 KiB for a label
+// set: when they need more, the oldest go over to 2 significant digits, then to
+// 1, and are dropped in the end. Group.Notes tells of the first two.
 type Recorder struct {
 	config recorderConfig
 	once   sync.Once
@@ -147,17 +148,43 @@ func (r *Recorder) seriesOf(c *Call) *series {
 func (g *recorderConfig) key(b []byte, c *Call) []byte {
 	if g.by != nil {
 		for _, name := range g.by {
-			b = append(c.appendLabel(b, name), 0)
+			at := len(b)
+			b = c.appendLabel(append(b, 0, 0), name)
+			setLength(b, at)
 		}
 		return b
 	}
-	b = append(append(b, c.provider...), 0)
-	b = append(c.req.Model.Append(b), 0)
-	for _, l := range c.labels {
-		b = append(append(b, l.Name...), 0)
-		b = append(append(b, l.Value...), 0)
+	b = appendPart(b, c.provider)
+	at := len(b)
+	b = c.req.Model.Append(append(b, 0, 0))
+	setLength(b, at)
+	for _, l := range sortedLabels(c.labels) {
+		b = appendPart(appendPart(b, l.Name), l.Value)
 	}
 	return b
+}
+
+// appendPart appends a text behind its length, so that no other parts look the same.
+func appendPart(b []byte, s string) []byte {
+	at := len(b)
+	b = append(append(b, 0, 0), s...)
+	setLength(b, at)
+	return b
+}
+
+func setLength(b []byte, at int) {
+	n := len(b) - at - 2
+	b[at], b[at+1] = byte(n>>8), byte(n)
+}
+
+// sortedLabels returns labels in the order of their names.
+func sortedLabels(labels []Label) []Label {
+	if slices.IsSortedFunc(labels, compareLabels) {
+		return labels
+	}
+	labels = slices.Clone(labels)
+	sortLabels(labels)
+	return labels
 }
 
 // labels returns the labels of a call's series; those without a value are left out.
@@ -172,7 +199,12 @@ func (g *recorderConfig) labels(c *Call) (labels []Label) {
 		}
 	}
 	if g.by == nil {
-		labels = append(labels, c.labels...)
+		for _, l := range sortedLabels(c.labels) {
+			if l.Name == "provider" || l.Name == "model" {
+				l.Name = "label." + l.Name // the call has one of its own
+			}
+			labels = append(labels, l)
+		}
 	}
 	return labels
 }

@@ -9,7 +9,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -279,15 +278,163 @@ func TestSnapshotMerge(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, region := range []string{"eu", "ap"} {
-			for _, f := range []tacho.Figure{tacho.TTFT, tacho.Duration, tacho.Gap} {
-				w, g := want.Where("region", region).Streams.Figure(f), got.Where("region", region).Streams.Figure(f)
-				if diff := cmp.Diff(slices.Collect(w.Buckets()), slices.Collect(g.Buckets())); diff != "" {
-					t.Errorf("%v in %s through logs: (-both +merged)\n%s", f, region, diff)
-				}
-			}
+		if diff := cmp.Diff(snapshotState(want), snapshotState(got)); diff != "" {
+			t.Errorf("through logs: (-both +merged)\n%s", diff)
 		}
 	})
+}
+
+// TestSnapshotRefuses JSON that contradicts itself.
+func TestSnapshotRefuses(t *testing.T) {
+	t.Parallel()
+	rec := tacho.NewRecorder()
+	rec.Observe(answered(t, chatAnswer, 200))
+	js, err := json.Marshal(rec.Total())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var s tacho.Snapshot
+	for name, edit := range map[string][2]string{
+		"a count below 0": {`"complete":1`, `"complete":-1`}, "extremes of no bucket": {`"max_ns":`, `"max_ns":9`}, "too many out of range": {`"hdr":`, `"above_range":9,"hdr":`},
+		"no histogram": {`"hdr":"HIST`, `"hdr":"HISX`}, "a bucket beyond all": {`"hdr":"`, `"hdr":"HISTEwAAAAQAAAAAAAAAAwAAAAAAAAABAAADRjC4oAA/8AAAAAAAAP/fBgI=","x":"`},
+	} {
+		if err := json.Unmarshal([]byte(strings.Replace(string(js), edit[0], edit[1], 1)), &s); err == nil {
+			t.Errorf("%s is read", name)
+		}
+	}
+	if _, err := tacho.ReadHDR(strings.NewReader("#[tacho] {\"streams\":{\"outcomes\":{\"complete\":-1}}}\n")); err == nil {
+		t.Error("a comment with a count below 0 is read")
+	}
+}
+
+// TestReadHDRMany reads a log of a hundred label sets.
+func TestReadHDRMany(t *testing.T) {
+	t.Parallel()
+	rec := tacho.NewRecorder(tacho.WithSeriesBy("n"))
+	ctx, tr := tacho.Track(t.Context())
+	for i := range 100 {
+		resp, err := quiet(roundTripper(func(*http.Request) (*http.Response, error) { return answer(chatAnswer), nil })).
+			RoundTrip(newRequest(tacho.ContextWithLabels(ctx, "n", fmt.Sprint(i, " ü,=&\n")), t, hostURL, chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+	}
+	for _, c := range tr.Calls() {
+		rec.Observe(c)
+	}
+	var log strings.Builder
+	if err := rec.Total().WriteHDR(&log); err != nil {
+		t.Fatal(err)
+	}
+	got, err := tacho.ReadHDR(strings.NewReader(log.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(snapshotState(rec.Total()), snapshotState(got)); diff != "" || len(got.Series) != 100 {
+		t.Errorf("%d series; (-written +read)\n%s", len(got.Series), diff)
+	}
+}
+
+// TestLabelsInAnyOrder: the order in which labels were given tells no series
+// from another, and no label looks like two.
+func TestLabelsInAnyOrder(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlayed(t)
+		p.call(t, ms, "a", "1", "b", "2")
+		p.call(t, ms, "b", "2", "a", "1")
+		p.call(t, ms, "a", "1\x00b\x002")
+		p.call(t, ms, "model", "x")
+		p.call(t, ms)
+		s := p.rec.Total()
+		if n := len(s.Series); n != 4 {
+			t.Errorf("%d series, want 4: %v", n, s.Series)
+		}
+		if n := s.Where("a", "1", "b", "2").Streams.Calls(); n != 2 {
+			t.Errorf("%d calls with both labels, want 2", n)
+		}
+		if n := s.Where("model", "m", "label.model", "x").Streams.Calls(); n != 1 {
+			t.Errorf("%d calls with a label of the model's name, want 1", n)
+		}
+		if n := s.Where("a", "").Streams.Calls(); n != 2 {
+			t.Errorf("%d calls without a, want 2", n)
+		}
+	})
+}
+
+// TestBurst: after an idle time a burst of calls counts in the present window.
+func TestBurst(t *testing.T) {
+	t.Parallel()
+	rec := tacho.NewRecorder(tacho.WithWindows(time.Hour, 3))
+	c := answered(t, chatAnswer, 200)
+	rec.Observe(c)
+	tacho.Age(rec, 30*time.Hour) // as if so much had passed
+	late := answered(t, chatAnswer, 200)
+	var wg sync.WaitGroup
+	for range 64 {
+		wg.Go(func() { rec.Observe(late) })
+	}
+	wg.Wait()
+	if n := rec.Snapshot(time.Minute).Plain.Calls(); n != 64 {
+		t.Errorf("%d calls in the present window, want 64", n)
+	}
+}
+
+// TestNotes has a reason of each kind.
+func TestNotes(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p := newPlayed(t)
+		if notes := p.rec.Total().Streams.Notes(tacho.TTFT, 0.99, tacho.NoteLimits{}); notes != nil {
+			t.Errorf("nothing has notes: %v", notes)
+		}
+		for range 9990 {
+			p.rec.Observe(answered(t, chatAnswer, 200))
+		}
+		for i := range 15 {
+			p.call(t, time.Duration(i+1)*100*ms)
+		}
+		p.rig.srv.Play(sim.Script{HeaderDelay: 100 * ms, Steps: []sim.Step{sim.Text(0, "a"), sim.Text(0, "b"), sim.Text(0, "c"), sim.Text(0, "d"), sim.Text(0, "e"), sim.Finish(0, "stop"), sim.Done()}})
+		p.rig.do(chatPath, chatStream, func(r *http.Response) { time.Sleep(time.Second); readAll(r) })
+		text := func(f tacho.Figure, q float64, l tacho.NoteLimits) (out []string) {
+			for _, n := range p.rec.Total().Streams.Notes(f, q, l) {
+				out = append(out, n.String())
+			}
+			return out
+		}
+		if diff := cmp.Diff([]string{"too few samples: 16 of 1000", "buffered streams: 1", "upper bounds: 1", "stalled machine: timers held up by 200ms"}, text(tacho.TTFT, 0.99, tacho.NoteLimits{Stall: 200 * ms})); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff([]string(nil), text(tacho.Duration, 0.3, tacho.NoteLimits{Stall: ms})); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+	})
+	for _, tc := range []struct {
+		slow time.Duration
+		tail float64
+		want string
+	}{{time.Second, 0, "[long tail: P99.9 is 10.0 times P99]"}, {200 * ms, 0, "[]"}, {200 * ms, 1.5, "[long tail: P99.9 is 2.0 times P99]"}} {
+		g := tacho.GroupOf(tacho.Duration, func(h *tacho.Histogram) {
+			h.RecordN(100*ms, 9980)
+			h.RecordN(tc.slow, 20)
+		})
+		if got := fmt.Sprint(g.Notes(tacho.Duration, 0.99, tacho.NoteLimits{Tail: tc.tail})); got != tc.want {
+			t.Errorf("%v, %v: %s, want %s", tc.slow, tc.tail, got, tc.want)
+		}
+	}
+	g := tacho.GroupOf(tacho.Duration, func(h *tacho.Histogram) { h.RecordN(2*time.Hour, 5); h.Record(-1) })
+	if got, want := fmt.Sprint(g.Notes(tacho.Duration, 0.1, tacho.NoteLimits{})), "[too few samples: 6 of 12 out of range: 6]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	coarse := tacho.GroupOf(tacho.Duration, func(h *tacho.Histogram) {
+		two, _ := tacho.NewHistogram(2)
+		two.RecordN(time.Second, 100)
+		h.Merge(two)
+	})
+	if got, want := fmt.Sprint(coarse.Notes(tacho.Duration, 0.5, tacho.NoteLimits{})), "[rounded to 2 significant digits]"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
 }
 
 func snapshotState(s tacho.Snapshot) map[string]any {

@@ -74,7 +74,7 @@ const (
 
 const (
 	recorderPages = 48
-	maxPast       = 380 << 10 // bytes of the packed windows of a series
+	maxPast       = 600 << 10 // bytes of the packed windows of a series
 )
 
 func newSeries(r *Recorder, labels []Label) *series {

@@ -137,26 +137,44 @@ func compareLabels(a, b Label) int {
 // Merge returns the snapshot with what another holds, of another process or
 // another time: series of the same labels become one, exactly.
 func (s Snapshot) Merge(o Snapshot) Snapshot {
-	out := Snapshot{Start: s.Start, End: s.End}
-	if s.Start.IsZero() || !o.Start.IsZero() && o.Start.Before(s.Start) {
-		out.Start = o.Start
+	var m merger
+	m.add(&s)
+	m.add(&o)
+	m.out.sum()
+	return m.out
+}
+
+// merger puts series of the same labels together.
+type merger struct {
+	out Snapshot
+	at  map[string]int // in out.Series, by labels
+}
+
+func (m *merger) add(s *Snapshot) {
+	if m.out.Start.IsZero() || !s.Start.IsZero() && s.Start.Before(m.out.Start) {
+		m.out.Start = s.Start
 	}
-	if o.End.After(s.End) {
-		out.End = o.End
+	if s.End.After(m.out.End) {
+		m.out.End = s.End
 	}
-next:
-	for _, one := range slices.Concat(s.Series, o.Series) {
-		for i := range out.Series {
-			if have := &out.Series[i]; slices.Equal(have.Labels, one.Labels) {
-				have.Streams.merge(&one.Streams)
-				have.Plain.merge(&one.Plain)
-				continue next
-			}
+	if m.at == nil {
+		m.at = map[string]int{}
+	}
+	for i := range s.Series {
+		one := &s.Series[i]
+		var key []byte
+		for _, l := range sortedLabels(one.Labels) {
+			key = appendPart(appendPart(key, l.Name), l.Value)
 		}
-		out.Series = append(out.Series, Series{one.Labels, one.Streams.clone(), one.Plain.clone()})
+		at, ok := m.at[string(key)]
+		if !ok {
+			at = len(m.out.Series)
+			m.at[string(key)] = at
+			m.out.Series = append(m.out.Series, Series{Labels: one.Labels})
+		}
+		m.out.Series[at].Streams.merge(&one.Streams)
+		m.out.Series[at].Plain.merge(&one.Plain)
 	}
-	out.sum()
-	return out
 }
 
 // Where returns the snapshot of the series that have all the labels, given as
@@ -178,7 +196,8 @@ func (s *Series) has(namesAndValues []string) bool {
 		if i+1 < len(namesAndValues) {
 			l.Value = namesAndValues[i+1]
 		}
-		if !slices.Contains(s.Labels, l) {
+		at := slices.IndexFunc(s.Labels, func(have Label) bool { return have.Name == l.Name })
+		if at < 0 && l.Value != "" || at >= 0 && s.Labels[at].Value != l.Value {
 			return false
 		}
 	}

@@ -5,14 +5,10 @@ package tacho
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/url"
-	"strings"
 	"time"
 )
 
-// Snapshots as JSON and as HdrHistogram logs, in which they go from one process
-// to another and merge there.
+// Snapshots as JSON, in which they go from one process to another and merge there.
 
 type snapshotJSON struct {
 	Start  time.Time    `json:"start"`
@@ -58,7 +54,9 @@ type figureJSON struct {
 	Sum   int64      `json:"sum_ns"`
 	MinNS int64      `json:"min_ns"`
 	MaxNS int64      `json:"max_ns"`
-	HDR   *Histogram `json:"hdr"`
+	Below int64      `json:"below_range,omitempty"`
+	Above int64      `json:"above_range,omitempty"`
+	HDR   *Histogram `json:"hdr,omitempty"`
 }
 
 var tokenKeys = [...]string{"input_tokens", "output_tokens", "cache_read_tokens", "cache_write_tokens", "reasoning_tokens"}
@@ -68,16 +66,20 @@ var tokenKeys = [...]string{"input_tokens", "output_tokens", "cache_read_tokens"
 func (s Snapshot) MarshalJSON() ([]byte, error) {
 	out := snapshotJSON{Start: s.Start, End: s.End, Series: []seriesJSON{}}
 	for i := range s.Series {
-		one := seriesJSON{Streams: s.Series[i].Streams.json(), Plain: s.Series[i].Plain.json()}
-		for _, l := range s.Series[i].Labels {
-			if one.Labels == nil {
-				one.Labels = map[string]string{}
-			}
-			one.Labels[l.Name] = l.Value
-		}
-		out.Series = append(out.Series, one)
+		out.Series = append(out.Series, s.Series[i].json())
 	}
 	return json.Marshal(out)
+}
+
+func (s *Series) json() seriesJSON {
+	one := seriesJSON{Streams: s.Streams.json(), Plain: s.Plain.json()}
+	for _, l := range s.Labels {
+		if one.Labels == nil {
+			one.Labels = map[string]string{}
+		}
+		one.Labels[l.Name] = l.Value
+	}
+	return one
 }
 
 func (g *Group) json() *groupJSON {
@@ -116,7 +118,7 @@ func (g *Group) json() *groupJSON {
 		least, _ := h.Min()
 		most, _ := h.Max()
 		out.Figures[f.String()] = figureJSON{h.Count(), inSeconds(mean), q(0.5), q(0.9), q(0.99), q(0.999), inSeconds(least), inSeconds(most),
-			h.total(), int64(least), int64(most), h}
+			h.total(), int64(least), int64(most), h.low.Load(), h.high.Load(), h}
 	}
 	return out
 }
@@ -128,23 +130,31 @@ func (s *Snapshot) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*s = Snapshot{Start: in.Start, End: in.End}
-	for _, one := range in.Series {
-		var out Series
-		for name, value := range one.Labels {
-			out.Labels = append(out.Labels, Label{name, value})
+	for i := range in.Series {
+		one, err := in.Series[i].series()
+		if err != nil {
+			return err
 		}
-		sortLabels(out.Labels)
-		out.Streams.fromJSON(one.Streams)
-		out.Plain.fromJSON(one.Plain)
-		s.Series = append(s.Series, out)
+		s.Series = append(s.Series, one)
 	}
 	s.sum()
 	return nil
 }
 
-func (g *Group) fromJSON(in *groupJSON) {
+func (in *seriesJSON) series() (out Series, err error) {
+	for name, value := range in.Labels {
+		out.Labels = append(out.Labels, Label{name, value})
+	}
+	sortLabels(out.Labels)
+	if err = out.Streams.fromJSON(in.Streams); err == nil {
+		err = out.Plain.fromJSON(in.Plain)
+	}
+	return out, err
+}
+
+func (g *Group) fromJSON(in *groupJSON) error {
 	if in == nil {
-		return
+		return nil
 	}
 	c := &g.counters
 	for o := range Dropped + 1 {
@@ -161,83 +171,41 @@ func (g *Group) fromJSON(in *groupJSON) {
 		c[countBoth], c[countBothIn], c[countBothOut] = in.Both.Calls, in.Both.Input, in.Both.Output
 	}
 	c[countUpper], c[countBuffered] = in.Upper, in.Buffered
-	for f := range numFigures {
-		if x, ok := in.Figures[f.String()]; ok && x.HDR != nil {
-			x.HDR.setTotal(x.Sum)
-			if x.MaxNS >= x.MinNS && x.MinNS >= 0 {
-				x.HDR.min.Store(x.MinNS + 1)
-				x.HDR.max.Store(x.MaxNS + 1)
-			}
-			g.figures[f] = x.HDR
+	for i, n := range c {
+		if n < 0 || n > 1<<53 {
+			return fmt.Errorf("tacho: a snapshot's count is %d", c[i])
 		}
 	}
-}
-
-// WriteHDR writes the histograms as a log in HdrHistogram's format, one interval
-// for each figure and label set. Its tag is streams or plain, the figure and the
-// labels, as in streams/ttft?model=gpt-4o&region=eu. Counts are not in it.
-func (s Snapshot) WriteHDR(w io.Writer) error {
-	log := NewHistogramLog(w, s.Start)
-	for i := range s.Series {
-		one := &s.Series[i]
-		labels := url.Values{}
-		for _, l := range one.Labels {
-			labels.Set(l.Name, l.Value)
-		}
-		for kind, g := range map[string]*Group{"streams": &one.Streams, "plain": &one.Plain} {
-			for f, h := range g.figures {
-				if h == nil || h.Count() == 0 {
-					continue
-				}
-				tag := kind + "/" + Figure(f).String()
-				if len(labels) > 0 {
-					tag += "?" + labels.Encode()
-				}
-				if err := log.Write(Interval{tag, s.Start, max(0, s.End.Sub(s.Start)), h}); err != nil {
-					return err
-				}
+	for f := range numFigures {
+		if x, ok := in.Figures[f.String()]; ok && x.HDR != nil {
+			if err := x.HDR.refine(x); err != nil {
+				return fmt.Errorf("tacho: a snapshot's figure %v: %w", f, err)
 			}
+			g.figures[f] = x.HDR
 		}
 	}
 	return nil
 }
 
-// ReadHDR reads what WriteHDR wrote, also several logs one behind another, and
-// merges it. Intervals with other tags are left out.
-func ReadHDR(r io.Reader) (Snapshot, error) {
-	var out Snapshot
-	for i, err := range ReadHistogramLog(r) {
-		if err != nil {
-			return Snapshot{}, err
+// refine gives a histogram that was read the sum and the extremes that its
+// encoding leaves out, if its buckets allow them.
+func (h *HistogramOf[T]) refine(x figureJSON) error {
+	least, _ := h.Min()
+	most, _ := h.Max()
+	if x.MinNS < int64(least) || x.MaxNS > int64(most) || x.MinNS > x.MaxNS ||
+		indexOf(x.MinNS, h.mag()) != indexOf(int64(least), h.mag()) || indexOf(x.MaxNS, h.mag()) != indexOf(int64(most), h.mag()) {
+		if h.lostDigits() == 0 {
+			return fmt.Errorf("the extremes %d and %d are not of its buckets", x.MinNS, x.MaxNS)
 		}
-		kind, rest, _ := strings.Cut(i.Tag, "/")
-		name, query, _ := strings.Cut(rest, "?")
-		f, ok := figureNamed(name)
-		labels, err := url.ParseQuery(query)
-		if !ok || err != nil || kind != "streams" && kind != "plain" {
-			continue
-		}
-		one := Snapshot{Start: i.Start, End: i.Start.Add(i.Length), Series: make([]Series, 1)}
-		for l, v := range labels {
-			one.Series[0].Labels = append(one.Series[0].Labels, Label{l, v[0]})
-		}
-		sortLabels(one.Series[0].Labels)
-		g := &one.Series[0].Plain
-		if kind == "streams" {
-			g = &one.Series[0].Streams
-		}
-		g.figures[f] = i.Histogram
-		out = out.Merge(one)
+		return nil
 	}
-	return out, nil
-}
-
-// figureNamed returns the figure of a name.
-func figureNamed(name string) (Figure, bool) {
-	for f := range numFigures {
-		if f.String() == name {
-			return f, true
-		}
+	if x.Below < 0 || x.Above < 0 || x.Below+x.Above > h.Count() {
+		return fmt.Errorf("%d values of %d are out of range", x.Below+x.Above, h.Count())
 	}
-	return 0, false
+	h.setTotal(x.Sum)
+	h.min.Store(x.MinNS + 1)
+	h.max.Store(x.MaxNS + 1)
+	h.low.Store(x.Below)
+	h.high.Store(x.Above)
+	return nil
 }

@@ -2,19 +2,18 @@
 
 package tacho
 
-import (
-	"time"
-)
+import "time"
 
 // Windows: what a series gained in each, packed.
 
 // rotate ends the window under way if it is over at a time since the recorder's
-// epoch. Who finds another at it goes on: what comes in this moment may count in
-// either window.
+// epoch. Who finds another at it waits, or after an idle time a burst of calls
+// would count in the window before that.
 func (s *series) rotate(now time.Duration) {
-	if int64(now) < s.due.Load() || !s.mu.TryLock() {
+	if int64(now) < s.due.Load() {
 		return
 	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.turn(now)
 }
@@ -43,14 +42,13 @@ func (s *series) turn(now time.Duration) {
 	s.due.Store((next + 1) * length)
 	// One more than asked for: the begin of a snapshot lies inside a window.
 	for len(s.past) > 0 && s.past[0].number < next-int64(s.recorder.config.windows) {
-		s.bytes -= s.past[0].size()
-		s.past[0] = window{}
-		s.past = s.past[1:]
+		s.drop()
 	}
 	s.thin()
 }
 
-// thin takes precision from old windows until all fit.
+// thin takes precision from old windows until all fit, and drops the oldest when
+// that does not do.
 func (s *series) thin() {
 	for _, step := range [...]struct{ from, to uint }{{magnitude, 7}, {7, 4}} {
 		for i := range s.past {
@@ -71,6 +69,16 @@ func (s *series) thin() {
 			s.bytes += w.size()
 		}
 	}
+	for len(s.past) > 0 && s.bytes > maxPast {
+		s.drop()
+	}
+}
+
+// drop forgets the oldest window.
+func (s *series) drop() {
+	s.bytes -= s.past[0].size()
+	s.past[0] = window{}
+	s.past = s.past[1:]
 }
 
 func (w *window) size() (n int) {
@@ -234,6 +242,7 @@ func coarser(b []byte, from, to uint) []byte {
 // unpack adds packed counts of a layout.
 func (h *HistogramOf[T]) unpack(p packed, mag uint) {
 	sum := h.total()
+	h.loses(h.mag() - mag)
 	if h.addCounts(p.counts, layout{mag: mag}) == nil {
 		h.setTotal(sum + p.sum) // which is exact
 	}
