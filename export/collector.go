@@ -33,16 +33,16 @@ const maxSchema = 8
 // Prometheus wants them so; those that a series has not are empty.
 func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	s := c.recorder.Total()
-	names := labelNames(s.Series)
-	for _, one := range s.Series {
+	sets := merged(s.Series, promLabel)
+	names := labelNames(sets)
+	for _, one := range sets {
 		values := make([]string, len(names))
-		for _, l := range one.Labels {
-			name, value := labelName(l)
-			values[slices.Index(names, name)] = value
+		for _, l := range one.labels {
+			values[slices.Index(names, l.Name)] = l.Value
 		}
-		for _, k := range kinds(one) {
-			p := point{out, names, append(values[:len(values):len(values)], strconv.FormatBool(k.stream)), s.Start}
-			p.group(k.group)
+		for k, g := range one.group {
+			p := point{out, names, append(values[:len(values):len(values)], strconv.FormatBool(k == 0)), s.Start}
+			p.group(g)
 		}
 	}
 }
@@ -78,6 +78,18 @@ func (p *point) group(g tacho.Group) {
 			p.counter(calls, n, o.String())
 		}
 	}
+	responses := prometheus.NewDesc("tacho_recorder_responses_total", "Calls by the class of their status.", append(stream, promName(classKey)), nil)
+	for i, name := range classes {
+		if n := g.Class(i); n > 0 {
+			p.counter(responses, n, name)
+		}
+	}
+	refused := prometheus.NewDesc("tacho_recorder_refusals_total", "Calls with status 429 or 503.", append(stream, promName(codeKey)), nil)
+	for code, n := range refusals(g) {
+		if n > 0 {
+			p.counter(refused, n, code)
+		}
+	}
 	tokens := prometheus.NewDesc("tacho_recorder_tokens_total", "Tokens, as servers reported them.", append(stream, promName(tokenKey)), nil)
 	for i, n := range tokensOf(g) {
 		if n > 0 {
@@ -99,11 +111,11 @@ func (p *point) send(m prometheus.Metric, err error) {
 }
 
 // labelNames returns the names of all labels, in order.
-func labelNames(series []tacho.Series) (names []string) {
-	for _, one := range series {
-		for _, l := range one.Labels {
-			if name, _ := labelName(l); !slices.Contains(names, name) {
-				names = append(names, name)
+func labelNames(sets []*set) (names []string) {
+	for _, one := range sets {
+		for _, l := range one.labels {
+			if !slices.Contains(names, l.Name) {
+				names = append(names, l.Name)
 			}
 		}
 	}
@@ -125,13 +137,12 @@ func promName(s string) string {
 	return s
 }
 
-// labelName is promName for a label, which must not take the name of one that
-// every metric has.
-func labelName(l tacho.Label) (name, value string) {
-	name, value = attributeOf(l)
-	switch name = promName(name); name {
-	case promName(streamKey), promName(outcomeKey), promName(tokenKey):
-		name = "label_" + name
+// promLabel is attributeOf with a name of Prometheus', which keeps some for itself.
+func promLabel(l tacho.Label) tacho.Label {
+	l = attributeOf(l)
+	switch l.Name = promName(l.Name); l.Name {
+	case promName(streamKey), promName(outcomeKey), promName(tokenKey), promName(classKey), promName(codeKey), "le", "quantile":
+		l.Name = "label_" + l.Name
 	}
-	return name, value
+	return l
 }

@@ -125,6 +125,79 @@ func TestProducerEmpty(t *testing.T) {
 	}
 }
 
+// TestOdd has labels that become equal when they are told, and names that the
+// formats keep for themselves: each point is there once, in both formats.
+func TestOdd(t *testing.T) {
+	t.Parallel()
+	for name, sets := range map[string][][]string{
+		"values that are not plain": {{"tenant", "Müller AG"}, {"tenant", "Meier AG"}},
+		"another order":             {{"a", "1", "b", "2"}, {"b", "2", "a", "1"}},
+		"empty and absent":          {{"tenant", ""}, nil},
+		"names that fold":           {{"team.a", "1", "team_a", "x"}, {"team.a", "2", "team_a", "x"}},
+		"kept names":                {{"le", "x", "quantile", "y", "gen_ai.request.stream", "z", "tacho.outcome", "o", "__name__", "n", "1st", "f", "", "e"}},
+		"the call's own":            {{"model", "x", "provider", "y", "gen_ai.request.model", "v"}},
+	} {
+		rec := tacho.NewRecorder()
+		rt := tacho.NewTransport(answering{}, tacho.WithRecorder(rec), tacho.WithoutMetrics(), tacho.WithoutTracing())
+		for _, labels := range sets {
+			req, err := http.NewRequestWithContext(tacho.ContextWithLabels(t.Context(), labels...), http.MethodPost, "http://host.invalid/v1/chat/completions", strings.NewReader(`{"model":"m@1"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.Copy(io.Discard, resp.Body)
+			resp.Body.Close()
+		}
+		registry := prometheus.NewPedanticRegistry()
+		registry.MustRegister(export.NewCollector(rec))
+		w := httptest.NewRecorder()
+		promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		if w.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		total := 0.0
+		for _, f := range families {
+			for _, m := range f.Metric {
+				if f.GetName() == "tacho_recorder_calls_total" {
+					total += m.GetCounter().GetValue()
+				}
+			}
+		}
+		if total != float64(len(sets)) {
+			t.Errorf("%s: %v calls, want %d", name, total, len(sets))
+		}
+		scopes, err := export.NewProducer(rec).Produce(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range scopes[0].Metrics {
+			seen := map[attribute.Distinct]bool{}
+			if d, ok := m.Data.(metricdata.Sum[int64]); ok {
+				for _, p := range d.DataPoints {
+					if seen[p.Attributes.Equivalent()] {
+						t.Errorf("%s: %s has two points with %v", name, m.Name, p.Attributes.Encoded(attribute.DefaultEncoder()))
+					}
+					seen[p.Attributes.Equivalent()] = true
+				}
+			}
+		}
+	}
+}
+
+// answering is a transport that answers.
+type answering struct{}
+
+func (answering) RoundTrip(*http.Request) (*http.Response, error) {
+	return &http.Response{StatusCode: 200, Proto: "HTTP/1.1", Header: http.Header{}, ContentLength: -1, Body: io.NopCloser(strings.NewReader(`{"choices":[]}`))}, nil
+}
+
 // TestCollector gathers native histograms, and serves them by promhttp.
 func TestCollector(t *testing.T) {
 	t.Parallel()

@@ -26,16 +26,26 @@ const (
 	streamKey  = "gen_ai.request.stream"
 	outcomeKey = "tacho.outcome"
 	tokenKey   = "gen_ai.token.type"
+	classKey   = "tacho.status_class"
+	codeKey    = "http.response.status_code"
 )
 
-// attributeOf returns the name and value under which a label is told. Values that
-// came over the wire are told only if they are plain, else as _OTHER.
-func attributeOf(l tacho.Label) (name, value string) {
+// classes are the classes of status codes, by their first digit; "none" had none.
+var classes = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// attributeOf returns the name and value under which a label is told. Values are
+// told only if they are plain, else as _OTHER; a name that every point has is
+// told as label.NAME.
+func attributeOf(l tacho.Label) tacho.Label {
 	name, ok := conventional[l.Name]
 	if !ok {
 		name = l.Name
 	}
-	return name, plain(l.Value)
+	switch name {
+	case streamKey, outcomeKey, tokenKey, classKey, codeKey:
+		name = "label." + name
+	}
+	return tacho.Label{Name: name, Value: plain(l.Value)}
 }
 
 func plain(s string) string {
@@ -47,17 +57,6 @@ func plain(s string) string {
 		return "_OTHER"
 	}
 	return s
-}
-
-// kinds are the streams of a series and its plain calls.
-func kinds(s tacho.Series) [2]struct {
-	stream bool
-	group  tacho.Group
-} {
-	return [2]struct {
-		stream bool
-		group  tacho.Group
-	}{{true, s.Streams}, {false, s.Plain}}
 }
 
 // help describes the figures.

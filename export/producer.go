@@ -30,9 +30,9 @@ func NewProducer(r *tacho.Recorder) *Producer { return &Producer{r} }
 func (p *Producer) Produce(context.Context) ([]metricdata.ScopeMetrics, error) {
 	s := p.recorder.Total()
 	b := builder{start: s.Start, end: s.End}
-	for _, one := range s.Series {
-		for _, k := range kinds(one) {
-			b.add(one.Labels, k.stream, k.group)
+	for _, one := range merged(s.Series, attributeOf) {
+		for k, g := range one.group {
+			b.add(one.labels, k == 0, g)
 		}
 	}
 	metrics := b.metrics()
@@ -48,13 +48,14 @@ type builder struct {
 	figures    [tacho.ConsumerWait + 1][]metricdata.ExponentialHistogramDataPoint[float64]
 	calls      []metricdata.DataPoint[int64]
 	tokens     []metricdata.DataPoint[int64]
+	classes    []metricdata.DataPoint[int64]
+	refused    []metricdata.DataPoint[int64]
 }
 
 func (b *builder) add(labels []tacho.Label, stream bool, g tacho.Group) {
 	attrs := make([]attribute.KeyValue, 0, len(labels)+2)
 	for _, l := range labels {
-		name, value := attributeOf(l)
-		attrs = append(attrs, attribute.String(name, value))
+		attrs = append(attrs, attribute.String(l.Name, l.Value))
 	}
 	attrs = append(attrs, attribute.Bool(streamKey, stream))
 	set := attribute.NewSet(attrs...)
@@ -80,6 +81,16 @@ func (b *builder) add(labels []tacho.Label, stream bool, g tacho.Group) {
 			b.calls = append(b.calls, point(outcomeKey, o.String(), n))
 		}
 	}
+	for i, name := range classes {
+		if n := g.Class(i); n > 0 {
+			b.classes = append(b.classes, point(classKey, name, n))
+		}
+	}
+	for code, n := range refusals(g) {
+		if n > 0 {
+			b.refused = append(b.refused, point(codeKey, code, n))
+		}
+	}
 	for i, n := range tokensOf(g) {
 		if n > 0 {
 			b.tokens = append(b.tokens, point(tokenKey, tokenKinds[i], n))
@@ -102,8 +113,15 @@ func (b *builder) metrics() (all []metricdata.Metrics) {
 		}
 	}
 	sum("tacho.recorder.calls", "Calls that have ended, by outcome.", "{call}", b.calls)
+	sum("tacho.recorder.responses", "Calls by the class of their status.", "{call}", b.classes)
+	sum("tacho.recorder.refusals", "Calls with status 429 or 503.", "{call}", b.refused)
 	sum("tacho.recorder.tokens", "Tokens, as servers reported them.", "{token}", b.tokens)
 	return all
+}
+
+// refusals are the calls with the statuses by which servers shed load.
+func refusals(g tacho.Group) map[string]int64 {
+	return map[string]int64{"429": g.TooMany(), "503": g.Unavailable()}
 }
 
 var tokenKinds = [...]string{"input", "output", "cache_read", "cache_write", "reasoning"}
