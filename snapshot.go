@@ -323,6 +323,9 @@ func (g Group) decided() (bad, all int64) {
 	return bad, all
 }
 
+// Reported returns how many calls reported input and output tokens.
+func (g Group) Reported() int64 { return g.counters[countBoth] }
+
 // Upper returns how many streams have a TTFT that is an upper bound.
 func (g Group) Upper() int64 { return g.counters[countUpper] }
 

@@ -71,6 +71,58 @@ func TestCoverage(t *testing.T) {
 	}
 }
 
+// TestDependentCoverage does the same for rates and means of dependent values,
+// and for chains that take turns, as calls to several instances do. Here the
+// normal approximation has its say, and 90 % are required.
+func TestDependentCoverage(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name        string
+		n, chains   int
+		rho, p, min float64
+	}{
+		{"rate of 200", 200, 1, 0.8, 0.5, 0.90}, {"rate of 1000", 1000, 1, 0.8, 0.5, 0.93}, {"a tenth of 1000", 1000, 1, 0.8, 0.9, 0.92},
+		{"two chains in turns", 800, 2, 0.9, 0.5, 0.88}, {"four chains in turns", 800, 4, 0.9, 0.5, 0.83},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(9, uint64(tc.n*tc.chains)))
+			limit := stat.NormalQuantile(tc.p)
+			const runs = 2000
+			rates, means := 0, 0
+			for range runs {
+				last := make([]float64, tc.chains)
+				for i := range last {
+					last[i] = random.NormFloat64()
+				}
+				x, within := make([]float64, tc.n), make([]float64, tc.n)
+				k := 0.0
+				for i := range x {
+					c := &last[i%tc.chains]
+					*c = tc.rho**c + math.Sqrt(1-tc.rho*tc.rho)*random.NormFloat64()
+					if x[i] = *c; *c <= limit {
+						within[i] = 1
+						k++
+					}
+				}
+				n := float64(tc.n)
+				e := effective(within)
+				if l, h, _ := stat.Wilson(k/n*e, e, 0.95); l <= tc.p && tc.p <= h {
+					rates++
+				}
+				m, v := moments(x)
+				if e = effective(x); e >= 2 && math.Abs(m) <= stat.StudentQuantile(0.975, e-1)*math.Sqrt(v*n/(n-1)/e) {
+					means++
+				}
+			}
+			t.Logf("%s: rates %.2f %%, means %.2f %%", tc.name, float64(rates)/runs*100, float64(means)/runs*100)
+			if float64(rates)/runs < tc.min || float64(means)/runs < tc.min {
+				t.Errorf("rates %.4f, means %.4f of the intervals hold, want %v", float64(rates)/runs, float64(means)/runs, tc.min)
+			}
+		})
+	}
+}
+
 // TestEffective has series of known likeness: an autoregression of the first
 // order is worth n·(1 − ρ) ÷ (1 + ρ) independent values.
 func TestEffective(t *testing.T) {

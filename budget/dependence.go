@@ -11,25 +11,39 @@ import (
 // Calls that follow each other often resemble each other: a queue is long for a
 // while. An interval that takes them for independent is too narrow then. How
 // many independent ones they are worth is told from blocks of them: the means of
-// blocks scatter as much more as the calls resemble each other.
+// blocks scatter as much more as the calls resemble each other. Calls that resemble
+// not their neighbours but others farther off, as those to several instances in
+// turns do, are found less well: with ρ = 0.9 and four instances, a 95 % interval
+// holds in 84 % of samples of 800 (TestDependentCoverage).
 
 // effective returns how many independent values a series is worth, at most its
 // length. A series without significant likeness of neighbours counts in full.
 func effective(x []float64) float64 {
-	n := len(x)
+	n := float64(len(x))
 	if n < 8 {
-		return float64(n)
+		return n
 	}
 	r := correlation(x, 1)
+	m := math.Sqrt(n)
+	blocks := blockFactor(x, int(m))
 	const significant = 2.33 // standard deviations; one in a hundred independent series has more
-	if !(r > significant/math.Sqrt(float64(n))) {
-		return float64(n)
+	// The factor of independent values is 1, its deviation √(4m ÷ 3n).
+	if !(r > significant/math.Sqrt(n)) && !(blocks > 1+1.5*significant*math.Sqrt(4*m/(3*n))) {
+		return n
 	}
-	// An autoregression of the first order is worth n·(1 − r) ÷ (1 + r), and blocks
-	// of √n find a likeness that lasts longer.
-	r = min(r, 0.999)
-	factor := max((1+r)/(1-r), blockFactor(x, int(math.Sqrt(float64(n)))))
-	return max(1, float64(n)/max(1, factor))
+	// An autoregression of the first order is worth n·(1 − ρ) ÷ (1 + ρ); r is some
+	// (1 + 4ρ) ÷ n below ρ (M. G. Kendall, 1954). Blocks find a likeness that lasts
+	// longer, or comes back, and longer blocks more of it.
+	factor := blocks
+	for _, k := range [...]float64{2, 4} {
+		if k*m < n/4 {
+			factor = max(factor, blockFactor(x, int(k*m)))
+		}
+	}
+	if r = min(r+(1+4*max(0, r))/n, 0.999); r > 0 {
+		factor = max(factor, (1+r)/(1-r))
+	}
+	return max(1, n/max(1, factor))
 }
 
 // ranks replaces values by their ranks, ties by the mean of theirs, so that no

@@ -47,9 +47,9 @@ func Example() {
 		)
 	})
 	// Output:
-	// 1 of 3 budgets not met, observed:
+	// 1 of 3 budgets broken, observed:
 	//
-	//   ✗  ttft p99 <= 500ms  broken  501ms, of 10
+	//   ✗  ttft p99 <= 500ms  broken  501ms (1ms over), of 10
 	//   ✓  gap max <= 50ms    met     20ms, of 10
 	//   ✓  errors <= 1%       met     0%, of 10
 	//

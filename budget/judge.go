@@ -3,6 +3,7 @@
 package budget
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -69,6 +70,10 @@ func (r Reading) Judge(b Budget) Result {
 	} else {
 		calls, mixed = r.chosen(b)
 	}
+	if n := r.overflow(b); n > 0 {
+		res.Why = fmt.Sprintf("%d calls are in the recorder's overflow series, and nobody knows their labels: see tacho.WithMaxSeries", n)
+		return res
+	}
 	if mixed {
 		res.Why = `streams and plain calls are never mixed: add {stream="true"} or {stream="false"}`
 		return res
@@ -126,10 +131,10 @@ func (j *judge) latency(calls []*tacho.Call, g tacho.Group) {
 	case j.snapshot != nil:
 		c := &counted{h: g.Figure(b.figure)}
 		c.n = c.h.Count()
-		if b.figure != tacho.Gap {
+		if _, c.beyond = c.h.OutOfRange(); censored(b.figure) {
 			c.deadlines = g.Outcome(tacho.Deadline)
 		}
-		if b.figure == tacho.TTFT || b.figure == tacho.TTFO {
+		if bounded(b.figure) {
 			c.upper = min(g.Upper(), c.n)
 		}
 		o = c
@@ -161,9 +166,37 @@ func (j *judge) latency(calls []*tacho.Call, g tacho.Group) {
 	default:
 		j.quantile(o, series)
 	}
-	if res.Verdict == Undecided && res.Why == "" && res.Unknown > 0 {
-		res.Why = "values that are not known exactly could decide it either way"
+	if res.Verdict == Undecided && res.Why == "" {
+		switch {
+		case res.Unknown > 0:
+			res.Why = "values that are not known exactly could decide it either way"
+		case j.snapshot != nil && !j.estimated:
+			res.Why = insideBucket
+		}
 	}
+}
+
+// insideBucket is why a histogram leaves a verdict open.
+const insideBucket = "the limit lies inside the bucket of the histogram in which the value is"
+
+// few reports whether an estimate has too few values to show whether they
+// depend on each other, and says so.
+func (j *judge) few(n int64) bool {
+	const enough = 50
+	if n < enough {
+		j.res.Why, j.res.More = fmt.Sprintf("fewer than %d calls do not show whether they resemble each other", enough), enough-n
+	}
+	return n < enough
+}
+
+// overflow returns how many calls of a snapshot a budget for some labels cannot
+// see.
+func (r Reading) overflow(b Budget) int64 {
+	if r.snapshot == nil || len(b.labels) == 0 {
+		return 0
+	}
+	s := r.snapshot.Where("overflow", "true")
+	return s.Streams.Calls() + s.Plain.Calls()
 }
 
 func (j *judge) max(o order) {
@@ -171,7 +204,9 @@ func (j *judge) max(o order) {
 	if low == high {
 		j.value(low)
 	}
-	if j.between(low, high); j.estimated && j.res.Verdict == Met && j.b.op.upper() {
+	j.between(low, high)
+	// A sample shows that values are above a bound, never that none is.
+	if none := j.res.Verdict == Met; j.estimated && j.res.Verdict != Undecided && none == j.b.op.upper() {
 		j.res.Verdict, j.res.Why = Undecided, "no sample bounds the greatest value of what made it"
 	}
 }
@@ -186,6 +221,9 @@ func (j *judge) quantile(o order, series []float64) {
 	}
 	if !j.estimated {
 		j.between(low, high)
+		return
+	}
+	if j.few(n) {
 		return
 	}
 	res.Effective = float64(n)
@@ -251,8 +289,11 @@ func (j *judge) mean(o order, g tacho.Group, series []float64) {
 	if series != nil {
 		res.Effective = effective(series)
 	}
-	if n < 2 || res.Effective < 2 {
-		res.Why = "too few calls for a mean's interval"
+	if j.few(o.count()) {
+		return
+	}
+	if res.Effective < 2 {
+		res.Why = "the calls resemble each other too much for a mean's interval"
 		return
 	}
 	at := func(k float64) (low, high float64) {
@@ -298,9 +339,10 @@ func (j *judge) total(calls []*tacho.Call, g tacho.Group) {
 			j.value(float64(good) / span.Seconds())
 		}
 	default:
-		in, out := tokens(calls)
+		in, out, missing := tokens(calls, b.kind)
 		if j.snapshot != nil {
 			in, out, _, _, _ = g.Tokens()
+			missing = max(0, g.Outcome(tacho.Complete)-g.Reported())
 		}
 		v := float64(out)
 		switch b.kind {
@@ -309,7 +351,14 @@ func (j *judge) total(calls []*tacho.Call, g tacho.Group) {
 		case throughput:
 			v = float64(out) / span.Seconds()
 		}
-		if b.kind != throughput || span > 0 {
+		res.Unknown = missing
+		switch {
+		case b.kind == throughput && span <= 0:
+		case missing > 0: // it is that at least
+			if j.between(v, math.Inf(1)); res.Verdict == Undecided {
+				res.Why = fmt.Sprintf("%d complete calls reported no tokens", missing)
+			}
+		default:
 			j.value(v)
 			j.between(v, v)
 		}
@@ -323,36 +372,56 @@ func (j *judge) total(calls []*tacho.Call, g tacho.Group) {
 }
 
 func (j *judge) stall(calls []*tacho.Call, g tacho.Group) {
-	spans := stalls(calls)
+	var o order = newSorted(stalls(calls))
 	if j.snapshot != nil {
-		if d, ok := g.Figure(tacho.Gap).Max(); ok {
-			spans = append(spans, span{d.Seconds(), d.Seconds()})
-		}
+		c := &counted{h: g.Figure(tacho.Gap), deadlines: g.Outcome(tacho.Deadline)}
+		_, c.beyond = c.h.OutOfRange()
+		c.n = c.h.Count()
+		o = c
 	}
-	if len(spans) == 0 {
+	if j.res.Unknown = o.unknown(); o.count() == 0 {
 		j.res.Why = "no stream has a gap"
 		return
 	}
-	j.max(newSorted(spans))
+	if j.max(o); j.res.Verdict == Undecided && j.res.Why == "" {
+		j.res.Why = "a deadline ended a stream in a gap"
+		if o.unknown() == 0 {
+			j.res.Why = insideBucket
+		}
+	}
 }
 
-// stalls returns the longest gap of each call.
+// stalls returns the longest gap of each call. A deadline ends a stream in one.
 func stalls(calls []*tacho.Call) (all []span) {
 	for _, c := range calls {
-		if g, ok := c.Gaps(); ok {
-			all = append(all, span{g.Max.Seconds(), g.Max.Seconds()})
+		g, ok := c.Gaps()
+		s := span{g.Max.Seconds(), g.Max.Seconds()}
+		last, some := c.TTLT()
+		if end, known := c.Duration(); c.Outcome() == tacho.Deadline && some && known {
+			s, ok = span{max(s.low, (end - last).Seconds()), math.Inf(1)}, true
+		}
+		if ok {
+			all = append(all, s)
 		}
 	}
 	return all
 }
 
-func tokens(calls []*tacho.Call) (in, out int64) {
+// tokens sums what the calls reported, and counts the complete ones that did not.
+func tokens(calls []*tacho.Call, k kind) (in, out, missing int64) {
 	for _, c := range calls {
 		u := c.Usage()
 		in += u.Input.N
 		out += u.Output.N
+		reported := u.Output.Reported
+		if k == inputTokens {
+			reported = u.Input.Reported
+		}
+		if c.Outcome() == tacho.Complete && !reported {
+			missing++
+		}
 	}
-	return in, out
+	return in, out, missing
 }
 
 // Duration returns a value of a budget over times as one.

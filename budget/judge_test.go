@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -89,6 +90,17 @@ func (b *bench) upper() {
 	})
 }
 
+// upperThenMore is upper with tokens that come while the application waits.
+func (b *bench) upperThenMore() {
+	b.t.Helper()
+	s := stream(ms)
+	s.Steps[1] = s.Steps[1].After(2 * time.Second)
+	b.do(s, streamed, func(r *http.Response) {
+		time.Sleep(time.Second)
+		drain(r)
+	})
+}
+
 // late makes a stream that a deadline ends after 300 ms, before its first token.
 func (b *bench) late() {
 	b.t.Helper()
@@ -99,6 +111,17 @@ func (b *bench) late() {
 	b.do(sim.Script{HeaderDelay: ms, Steps: []sim.Step{sim.Hang()}}, streamed, drain)
 	b.ctx = old
 	synctest.Wait()
+}
+
+// hung makes a stream that falls silent after a token, until a deadline.
+func (b *bench) hung() {
+	b.t.Helper()
+	old := b.ctx
+	var cancel context.CancelFunc
+	b.ctx, cancel = context.WithTimeout(b.ctx, 300*ms)
+	defer cancel()
+	b.do(sim.Script{HeaderDelay: ms, Steps: []sim.Step{sim.Text(0, "a"), sim.Hang()}}, streamed, drain)
+	b.ctx = old
 }
 
 func (b *bench) refused(status int) {
@@ -150,6 +173,25 @@ func TestObserved(t *testing.T) {
 		{"an upper bound is unknown", func(b *bench) { b.streams(ms); b.upper() }, "ttft p100 <= 5s", budget.Undecided, -1},
 		{"and may not matter", func(b *bench) { b.streams(ms, ms); b.upper() }, "ttft p50 <= 5s", budget.Met, 0.001},
 		{"or leave it broken", func(b *bench) { b.streams(repeat(9, 2*time.Second)...); b.upper() }, "ttft p90 <= 1s", budget.Broken, 2},
+		{"an upper bound leaves TPOT unknown", func(b *bench) { b.streams(ms, ms); b.upperThenMore() }, "tpot max <= 5s", budget.Undecided, -1},
+		{"and TTFC of the same Read", func(b *bench) { b.streams(ms); b.upper() }, "ttfc max <= 5s", budget.Undecided, -1},
+		{"and goodput by it", func(b *bench) { b.streams(ms); b.upperThenMore() }, "goodput(tpot <= 5s) >= 60%", budget.Undecided, -1},
+		{"a deadline has its TTFB", func(b *bench) { b.streams(ms); b.late() }, "ttfb max <= 1ms", budget.Met, 0.001},
+		{"and no phases that it has not", func(b *bench) { b.streams(ms); b.late() }, "connect max <= 1ms", budget.Met, 0},
+		{"and no TPOT", func(b *bench) { b.streams(ms); b.late() }, "tpot max <= 10ms", budget.Met, 0.01},
+		{"but its duration is at least", func(b *bench) { b.streams(ms); b.late() }, "duration max <= 400ms", budget.Undecided, -1},
+		{"a stall that a deadline ends", func(b *bench) { b.streams(ms); b.hung() }, "longest_stall <= 50ms", budget.Broken, -1},
+		{"may be longer", func(b *bench) { b.streams(ms); b.hung() }, "longest_stall <= 1s", budget.Undecided, -1},
+		{"99.9 % are 99.9 %", func(b *bench) { b.streams(repeat(999, ms)...); b.streams(time.Second) }, "share(ttft <= 500ms) >= 99.9%", budget.Met, 0.999},
+		{"tokens that nobody reported", func(b *bench) {
+			b.do(sim.Script{Steps: []sim.Step{sim.Text(0, "a"), sim.Finish(0, "stop"), sim.Done()}}, streamed, drain)
+		}, "output_tokens <= 5", budget.Undecided, -1},
+		{"tokens of some", func(b *bench) {
+			b.streams(ms, ms)
+			b.do(sim.Script{Steps: []sim.Step{sim.Text(0, "a"), sim.Finish(0, "stop"), sim.Done()}}, streamed, drain)
+		}, "output_tokens <= 5", budget.Broken, -1},
+		{"goodput of streams", func(b *bench) { b.streams(ms); b.do(sim.Script{HeaderDelay: time.Minute, Text: "a"}, plain, drain) }, "goodput(ttft <= 500ms) >= 100%", budget.Met, 1},
+		{"a label that no call has", func(b *bench) { b.streams(ms) }, `ttft max <= 1s {region=""}`, budget.Met, 0.001},
 		{"a deadline is at least", func(b *bench) { b.streams(ms); b.late() }, "ttft p100 <= 200ms", budget.Broken, -1},
 		{"a deadline above the rest", func(b *bench) { b.streams(ms); b.late() }, "ttft p100 <= 400ms", budget.Undecided, -1},
 		{"a deadline fails a share", func(b *bench) { b.streams(ms); b.late() }, "share(ttft <= 300ms) >= 60%", budget.Undecided, -1},
@@ -208,6 +250,7 @@ func TestObservedSnapshot(t *testing.T) {
 		b.late()
 		s = b.rec.Total()
 		for text, want := range map[string]budget.Verdict{
+			"longest_stall <= 1s": budget.Undecided, "tpot p100 <= 1s": budget.Undecided, `ttft p50 <= 1s {stream="false"}`: budget.Undecided, `ttft p50 <= 1s {region=""}`: budget.Met,
 			"ttft p100 <= 5s": budget.Undecided, "ttft p90 <= 101ms": budget.Met, "ttft mean <= 1s": budget.Undecided, "share(ttft <= 5s) >= 97%": budget.Met, "share(ttft <= 5s) >= 99%": budget.Undecided,
 		} {
 			if r := budget.ObservedSnapshot(s).Judge(budget.MustParse(text)); r.Verdict != want {
@@ -231,7 +274,7 @@ func TestEstimated(t *testing.T) {
 			more    bool
 		}{
 			{"ttft p50 <= 400ms", budget.Met, false}, {"ttft p50 <= 200ms", budget.Broken, false}, {"ttft p50 <= 301ms", budget.Undecided, true}, {"ttft p99 <= 547ms", budget.Undecided, true},
-			{"ttft p99 <= 600ms", budget.Met, false}, {"ttft p99.9 <= 600ms", budget.Undecided, true}, {"ttft mean <= 350ms", budget.Met, false}, {"ttft mean <= 300ms", budget.Undecided, true}, {"ttft max <= 1s", budget.Undecided, false},
+			{"ttft p99 <= 600ms", budget.Met, false}, {"ttft p99.9 <= 600ms", budget.Undecided, true}, {"ttft mean <= 350ms", budget.Met, false}, {"ttft mean <= 300ms", budget.Undecided, true}, {"ttft max <= 1s", budget.Undecided, false}, {"ttft max >= 1s", budget.Undecided, false},
 			{"ttft max <= 100ms", budget.Broken, false}, {"share(ttft <= 449ms) >= 70%", budget.Met, false}, {"share(ttft <= 449ms) >= 81%", budget.Undecided, true}, {"share(ttft <= 449ms) >= 90%", budget.Broken, false},
 			{"errors <= 1%", budget.Met, false}, {"errors <= 0.1%", budget.Undecided, true}, {"goodput(ttft <= 449ms, tpot <= 50ms) >= 70%", budget.Met, false}, {"throughput >= 1/s", budget.Undecided, false},
 		} {
@@ -239,6 +282,9 @@ func TestEstimated(t *testing.T) {
 			if r.Verdict != tc.verdict || r.More > 0 != tc.more {
 				t.Errorf("%s: %v, %v to %v, %d more, why %q; want %v", tc.text, r.Verdict, r.Low, r.High, r.More, r.Why, tc.verdict)
 			}
+		}
+		if r := budget.Estimated(calls[:49]).Judge(budget.MustParse("ttft p50 <= 10s")); r.Verdict != budget.Undecided || r.More != 1 {
+			t.Errorf("49 calls: %v, %d more", r.Verdict, r.More)
 		}
 		// What More promises: so many such calls decide.
 		if r := budget.Estimated(calls).Judge(budget.MustParse("errors <= 0.1%")); r.More < 3300 || r.More > 3500 {
@@ -254,6 +300,105 @@ func TestEstimated(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSnapshotUnknown has snapshots in which not everything is known.
+func TestSnapshotUnknown(t *testing.T) {
+	t.Parallel()
+	judge := func(s tacho.Snapshot, text string) budget.Verdict {
+		return budget.ObservedSnapshot(s).Judge(budget.MustParse(text)).Verdict
+	}
+	inBubble(t, func(b *bench) {
+		b.streams(100 * ms)
+		b.streams(repeat(3, 900*ms)...)
+		b.upper()
+		b.upper()
+		for text, want := range map[string]budget.Verdict{"share(ttft <= 500ms) >= 40%": budget.Undecided, "share(ttft <= 500ms) <= 40%": budget.Undecided, "share(ttft <= 500ms) >= 90%": budget.Broken} {
+			if got := judge(b.rec.Total(), text); got != want {
+				t.Errorf("%s: %v, want %v", text, got, want)
+			}
+		}
+	})
+	inBubble(t, func(b *bench) { // longer than a histogram counts
+		b.streams(2 * time.Hour)
+		for _, text := range []string{"ttft max <= 90m", "ttft p50 <= 90m", "share(ttft <= 90m) >= 100%"} {
+			if got := judge(b.rec.Total(), text); got == budget.Met {
+				t.Errorf("%s is met", text)
+			}
+		}
+	})
+	inBubble(t, func(b *bench) { // the limit in a bucket, and a window's greatest gap
+		b.do(sim.Script{Steps: []sim.Step{sim.Text(0, "a"), sim.Text(0, "b").After(500 * ms), sim.Finish(0, "stop"), sim.Done()}}, streamed, drain)
+		b.streams(100*ms, 100*ms)
+		for _, text := range []string{"longest_stall <= 500ms", "ttft p50 <= 0s"} {
+			if r := budget.ObservedSnapshot(b.rec.Snapshot(time.Minute)).Judge(budget.MustParse(text)); r.Verdict == budget.Broken != (text == "ttft p50 <= 0s") || r.Verdict == budget.Undecided && r.Why == "" {
+				t.Errorf("%s: %v, %s", text, r.Verdict, r.Why)
+			}
+		}
+	})
+	inBubble(t, func(b *bench) { // labels that the recorder has lost
+		b.rec = tacho.NewRecorder(tacho.WithMaxSeries(1), tacho.WithSeriesBy("region"))
+		for _, region := range []string{"eu", "ap"} {
+			b.do(stream(ms), streamed, drain, "region", region)
+		}
+		for _, c := range b.all.Calls() {
+			b.rec.Observe(c)
+		}
+		if got := judge(b.rec.Total(), `ttft p50 <= 1s {region="eu"}`); got != budget.Undecided {
+			t.Errorf("with an overflow series: %v", got)
+		}
+		if got := judge(b.rec.Total(), `ttft p50 <= 1s`); got != budget.Met {
+			t.Errorf("of all series: %v", got)
+		}
+	})
+}
+
+// TestReport has the judged figure in its table, a chart of a snapshot, the trace
+// of a call and how much a limit was passed, and no odd characters of a model.
+func TestReport(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(b *bench) {
+		b.streams(100*ms, 150*ms, 300*ms)
+		b.do(stream(ms), strings.Replace(streamed, `"m"`, `"evil\u009b31m\u202e\tx"`, 1), drain)
+		text := budget.Observed(b.all.Calls()).Report(budget.MustParse("tpot max <= 9ms")).String()
+		for _, want := range []string{"10ms (1ms over), of 4", "tpot  ttft ", "evil_31m__x"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%q is not in\n%s", want, text)
+			}
+		}
+		if text := budget.ObservedSnapshot(b.rec.Total()).Report(budget.MustParse("ttft max <= 200ms")).String(); !strings.Contains(text, "ttft of 4 calls:") || !strings.Contains(text, "← 200ms") {
+			t.Errorf("no chart of a snapshot:\n%s", text)
+		}
+		if text := budget.Observed(b.all.Calls()).Report(budget.MustParse("ttft max >= 400ms")).String(); !strings.Contains(text, "300ms (100ms short)") {
+			t.Errorf("not short:\n%s", text)
+		}
+	})
+}
+
+// TestTypedNonsense panics with a word of what is right.
+func TestTypedNonsense(t *testing.T) {
+	t.Parallel()
+	for name, f := range map[string]func(){
+		"P9900":                  func() { budget.Quantile(tacho.TTFT, 99) },
+		"P0":                     func() { budget.Quantile(tacho.TTFT, 0) },
+		"a rate of 500 ms":       func() { budget.ErrorRate().AtMost(500 * ms) },
+		"a time of 1 %":          func() { budget.Max(tacho.TTFT).AtMostN(0.01) },
+		"a share of 200 %":       func() { budget.ErrorRate().AtMostN(2) },
+		"a time below 0":         func() { budget.Max(tacho.TTFT).Below(-1) },
+		"goodput of nothing":     func() { budget.Goodput() },
+		"goodput of gaps":        func() { budget.Goodput(budget.Limit{Figure: tacho.Gap, AtMost: 1}) },
+		"a share of gaps":        func() { budget.Share(tacho.Gap, 1) },
+		"a count that is no one": func() { budget.OutputTokens().AboveN(math.NaN()) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s is taken", name)
+				}
+			}()
+			f()
+		}()
+	}
 }
 
 // TestDependent has calls that come slow and fast in runs: they count as fewer.

@@ -52,11 +52,12 @@ type counted struct {
 	h         *tacho.Histogram
 	n         int64
 	upper     int64
+	beyond    int64 // above the histogram's range
 	deadlines int64
 }
 
 func (c *counted) count() int64   { return c.n + c.deadlines }
-func (c *counted) unknown() int64 { return c.upper + c.deadlines }
+func (c *counted) unknown() int64 { return c.upper + c.deadlines + c.beyond }
 
 func (c *counted) low(rank int64) float64 {
 	if rank -= c.upper + c.deadlines; rank < 1 {
@@ -66,7 +67,7 @@ func (c *counted) low(rank int64) float64 {
 }
 
 func (c *counted) high(rank int64) float64 {
-	if rank += c.upper; rank > c.n {
+	if rank += c.upper; rank > c.n-c.beyond {
 		return math.Inf(1)
 	}
 	top, _ := c.h.Max()

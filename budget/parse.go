@@ -100,12 +100,13 @@ func ReadFile(name string) ([]Budget, error) {
 
 // comment returns where a comment begins, outside quotes; negative: nowhere.
 func comment(s string) int {
-	quoted := false
-	for i := range len(s) {
-		switch {
-		case s[i] == '"' && (i == 0 || s[i-1] != '\\'):
-			quoted = !quoted
-		case s[i] == '#' && !quoted:
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			if quoted, err := strconv.QuotedPrefix(s[i:]); err == nil {
+				i += len(quoted) - 1
+			}
+		case '#':
 			return i
 		}
 	}
@@ -136,12 +137,17 @@ func (p *parser) take(token string) bool {
 	return ok && p.err == nil
 }
 
-// word takes letters, digits, "_" and ".".
+// isWord reports whether a text is letters, digits, "_", "." and "-" alone.
+func isWord(s string) bool { return s != "" && !strings.ContainsFunc(s, noWord) }
+
+func noWord(r rune) bool {
+	return r != '_' && r != '.' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
+}
+
+// word returns the word that is next.
 func (p *parser) word() string {
 	p.space()
-	end := strings.IndexFunc(p.rest, func(r rune) bool {
-		return r != '_' && r != '.' && r != '-' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9')
-	})
+	end := strings.IndexFunc(p.rest, noWord)
 	if end < 0 {
 		end = len(p.rest)
 	}
@@ -205,12 +211,12 @@ func (p *parser) statistic(b *Budget) {
 	case w == "max":
 		b.kind = maximum
 	case strings.HasPrefix(w, "p"):
-		q, err := strconv.ParseFloat(w[1:], 64)
-		if err != nil || !(q > 0 && q <= 100) {
+		q, err := hundredth(w[1:])
+		if err != nil || !(q > 0 && q <= 1) {
 			p.fail("a quantile from above p0 to p100")
 			return
 		}
-		b.kind, b.q = quantile, q/100
+		b.kind, b.q = quantile, q
 	default:
 		p.fail(want)
 		return
@@ -281,7 +287,8 @@ func (p *parser) bound(b Budget) Budget {
 	}
 	switch {
 	case b.kind.timed():
-		b.bound = p.duration().Seconds()
+		b.time = p.duration()
+		b.bound = b.time.Seconds()
 	default:
 		w := p.word()
 		n, err := strconv.ParseFloat(w, 64)
@@ -305,7 +312,7 @@ func (p *parser) bound(b Budget) Budget {
 				p.fail("a share up to 100%")
 				return b
 			}
-			b.bound = n / 100
+			b.bound, _ = hundredth(w)
 		case b.kind == throughput:
 			p.take("/s")
 		}
@@ -321,24 +328,33 @@ func (p *parser) bound(b Budget) Budget {
 
 func (p *parser) labels(b *Budget) {
 	for !p.take("}") {
-		name := p.word()
-		if name == "" {
+		name, quotedName := p.word(), false
+		if name == "" && strings.HasPrefix(p.rest, `"`) {
+			quoted, err := strconv.QuotedPrefix(p.rest)
+			if err != nil {
+				p.fail("a label's name in double quotes")
+				return
+			}
+			name, _ = strconv.Unquote(quoted)
+			p.rest, quotedName = p.rest[len(quoted):], true
+		} else if name == "" {
 			p.fail("a label's name, or }")
 			return
+		} else {
+			p.rest = p.rest[len(name):]
 		}
-		p.rest = p.rest[len(name):]
 		if !p.take("=") {
 			p.fail("=")
 			return
 		}
 		p.space()
 		quoted, err := strconv.QuotedPrefix(p.rest)
-		if err != nil {
+		if err != nil || quoted[0] != '"' {
 			p.fail("a value in double quotes")
 			return
 		}
 		value, _ := strconv.Unquote(quoted)
-		if name == "stream" {
+		if name == "stream" && !quotedName {
 			stream, err := strconv.ParseBool(value)
 			if err != nil {
 				p.fail(`"true" or "false"`)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,13 @@ func TestParse(t *testing.T) {
 		{`ttft p99 <= 500ms {model="gpt-4o", region="e\"u", stream="true"}`, `ttft p99 <= 500ms {model="gpt-4o", region="e\"u", stream="true"}`,
 			budget.Quantile(tacho.TTFT, 0.99).AtMost(500*ms).Where("model", "gpt-4o", "region", `e"u`).Streams()},
 		{`duration p50 <= 1s {stream="false",}`, `duration p50 <= 1s {stream="false"}`, budget.Quantile(tacho.Duration, 0.5).AtMost(time.Second).Plain()},
+		{"share(ttft <= 1s) >= 94.2%", "share(ttft <= 1s) >= 94.2%", budget.Share(tacho.TTFT, time.Second).AtLeastN(0.942)},
+		{"errors < 0.07%", "errors < 0.07%", budget.ErrorRate().BelowN(0.0007)}, {"errors > 100%", "errors > 100%", budget.ErrorRate().AboveN(1)}, {"duration max > 1s", "duration max > 1s", budget.Max(tacho.Duration).Above(time.Second)},
+		{"input_tokens <= 1234567890123", "input_tokens <= 1234567890123", budget.InputTokens().AtMostN(1234567890123)},
+		{"duration max < 2496h0m0.000000001s", "duration max < 2496h0m0.000000001s", budget.Max(tacho.Duration).Below(104*24*time.Hour + 1)},
+		{`ttft p50 <= 1s {"team name"="a", ""="b", "stream"="x", "größe"="c"}`, `ttft p50 <= 1s {"team name"="a", ""="b", "stream"="x", "größe"="c"}`,
+			budget.Quantile(tacho.TTFT, 0.5).AtMost(time.Second).Where("team name", "a", "", "b", "stream", "x", "größe", "c")},
+		{`errors <= 1% {stream="true"}`, `errors <= 1% {stream="true"}`, budget.ErrorRate().AtMostN(0.01).Where("stream", "true")},
 		{`errors <= 1% {}`, `errors <= 1%`, budget.ErrorRate().AtMostN(0.01)},
 	} {
 		b, err := budget.Parse(tc.text)
@@ -56,8 +64,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("the typed form of %q is written %q", tc.want, got)
 		}
 		again, err := budget.Parse(b.String())
-		if err != nil || again.String() != b.String() {
-			t.Errorf("%q is read again as %q, %v", b, again, err)
+		if err != nil || !reflect.DeepEqual(again, b) || !reflect.DeepEqual(tc.typed, b) {
+			t.Errorf("%q is read again as %q, typed %q, %v", b, again, tc.typed, err)
 		}
 	}
 }
@@ -72,7 +80,7 @@ func TestSyntaxErrors(t *testing.T) {
 		"share ttft": "column 7: want (", "share(ttft < 1s) >= 1%": "column 12: want <=", "share(gap <= 1s) >= 1%": "column 7: want a figure that a call has one of", "share(ttft <= 1s, tpot <= 1s) >= 1%": "column 17: want ) behind the one limit",
 		"goodput(ttft <= 1s; x) >= 1%": "column 19: want , or )", "errors <= 1% extra": "column 14: want the end", `errors <= 1% {model}`: "column 20: want =", `errors <= 1% {model=x}`: "column 21: want a value in double quotes",
 		`errors <= 1% {model="x" region="y"}`: "column 25: want , or }", `errors <= 1% {model="x"`: "column 24: want , or }", `errors <= 1% {stream="maybe"}`: `column 22: want "true" or "false"`, `errors <= 1% {="x"}`: "column 15: want a label's name",
-		"throughput >= NaN": "column 15: want a number",
+		"errors <= 1% {model=`x`}": "column 21: want a value in double quotes", `errors <= 1% {größe="x"}`: "column 17: want =", "throughput >= NaN": "column 15: want a number",
 	} {
 		b, err := budget.Parse(text)
 		var syntax *budget.SyntaxError
@@ -107,7 +115,7 @@ func TestReadFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("# the chat\nttft p99 <= 500ms   # first token\n\n" + `errors <= 1% {model="a#b"}` + "\r\n")
+	write("# the chat\nttft p99 <= 500ms   # first token\n\n" + `errors <= 1% {model="a#b\\"} # note` + "\r\n")
 	all, err := budget.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +124,7 @@ func TestReadFile(t *testing.T) {
 	for _, b := range all {
 		got = append(got, b.String())
 	}
-	if diff := cmp.Diff([]string{"ttft p99 <= 500ms", `errors <= 1% {model="a#b"}`}, got); diff != "" {
+	if diff := cmp.Diff([]string{"ttft p99 <= 500ms", `errors <= 1% {model="a#b\\"}`}, got); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	write("errors <= 1%\n\nttft p99 < 1\n")

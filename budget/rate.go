@@ -15,6 +15,7 @@ import (
 // the calls, where there is one.
 type tally struct {
 	for_, against, open int64
+	inside              int64 // of the open ones: in the bucket in which the limit lies
 	series              []float64
 }
 
@@ -49,19 +50,25 @@ func (j *judge) rate(calls []*tacho.Call, g tacho.Group) {
 		res.Why = "no calls"
 		return
 	}
+	if j.estimated && j.few(n) {
+		return
+	}
 	low, high := float64(t.for_)/float64(n), float64(t.for_+t.open)/float64(n)
 	if t.open == 0 {
 		j.value(low)
 	}
 	if !j.estimated {
 		if j.between(low, high); res.Verdict == Undecided {
-			res.Why = "calls that are not known exactly could decide it either way"
+			res.Why = "values that are not known exactly could decide it either way"
+			if j.snapshot != nil && t.inside == t.open {
+				res.Why = insideBucket
+			}
 		}
 		return
 	}
 	res.Effective = float64(n)
-	if t.series != nil && t.open == 0 {
-		res.Effective = effective(t.series)
+	if k := len(t.series); k > 0 {
+		res.Effective = effective(t.series) / float64(k) * float64(n)
 	}
 	at := func(k float64) (float64, float64) {
 		l, _, _ := stat.Wilson(low*k, k, j.confidence)
@@ -123,20 +130,24 @@ func tallyGroup(b Budget, g tacho.Group) (t tally) {
 				t.against += b.Count
 			default:
 				t.open += b.Count // the limit lies inside the bucket
+				t.inside += b.Count
 			}
 		}
 		if top, ok := g.Figure(l.Figure).Max(); ok && top <= l.AtMost {
-			t.for_, t.open = t.for_+t.open, 0
+			t.for_, t.open, t.inside = t.for_+t.open, 0, 0
 		}
-		if l.Figure == tacho.TTFT || l.Figure == tacho.TTFO {
-			upper := min(g.Upper(), t.for_+t.against)
+		if _, beyond := g.Figure(l.Figure).OutOfRange(); l.AtMost >= time.Hour {
+			t.for_, t.open = t.for_-min(beyond, t.for_), t.open+min(beyond, t.for_)
+		}
+		if bounded(l.Figure) {
 			// Nobody knows which of them they are.
-			drop := min(upper, t.for_)
-			t.for_ -= drop
-			t.against -= min(upper-drop, t.against)
-			t.open += upper
+			upper := g.Upper()
+			good, bad := min(upper, t.for_), min(upper, t.against)
+			t.for_, t.against, t.open = t.for_-good, t.against-bad, t.open+good+bad
 		}
-		t.open += g.Outcome(tacho.Deadline)
+		if censored(l.Figure) {
+			t.open += g.Outcome(tacho.Deadline)
+		}
 	}
 	return t
 }
@@ -162,9 +173,9 @@ func good(c *tacho.Call, limits []Limit) (met, known bool) {
 	known = c.Outcome() == tacho.Complete
 	for _, l := range limits {
 		d, has := c.Figure(l.Figure)
-		first := l.Figure == tacho.TTFT || l.Figure == tacho.TTFO
+		first := l.Figure == tacho.TTFC || l.Figure == tacho.TTFT || l.Figure == tacho.TTFO
 		switch {
-		case has && c.Upper() && first:
+		case has && inBound(c, l.Figure), l.Figure == tacho.TPOT && c.Buffered():
 			known = false
 		case has && d > l.AtMost:
 			return false, true

@@ -87,10 +87,8 @@ func (b Budget) onlyStreams() bool {
 		return ofStreams(b.figure)
 	case longestStall:
 		return true
-	case share:
-		return ofStreams(b.limits[0].Figure)
 	}
-	return false
+	return slices.ContainsFunc(b.limits, func(l Limit) bool { return ofStreams(l.Figure) })
 }
 
 // mixes reports whether a budget must not be of streams and plain calls at once.
@@ -141,10 +139,15 @@ func (r Reading) group(b Budget) (g tacho.Group, mixed bool) {
 	s := r.snapshot.Where(pairs...)
 	stream := b.stream
 	if b.onlyStreams() {
+		if stream != nil && !*stream {
+			return g, false
+		}
 		stream = ptr(true)
 	}
+	f := b.ranked()
+	some := func(g tacho.Group) bool { return g.Calls() > 0 || g.Figure(f).Count() > 0 }
 	switch {
-	case stream == nil && b.mixes() && s.Streams.Calls() > 0 && s.Plain.Calls() > 0:
+	case stream == nil && b.mixes() && some(s.Streams) && some(s.Plain):
 		return g, true
 	case stream == nil:
 		return s.Streams.Plus(s.Plain), false
@@ -156,7 +159,7 @@ func (r Reading) group(b Budget) (g tacho.Group, mixed bool) {
 
 // spanOf returns what is known of a figure of a call; ok is false when the call
 // is in no quantile of it. A deadline that came before the figure leaves it "at
-// least"; an upper bound leaves it unknown.
+// least"; what rests on an upper bound is unknown.
 func spanOf(c *tacho.Call, f tacho.Figure) (s span, ok bool) {
 	d, has := c.Figure(f)
 	first := f == tacho.TTFC || f == tacho.TTFT || f == tacho.TTFO
@@ -165,8 +168,14 @@ func spanOf(c *tacho.Call, f tacho.Figure) (s span, ok bool) {
 	case tacho.ClosedEarly, tacho.Cut, tacho.Cancelled:
 		has = has && first
 	case tacho.Deadline:
-		if end, known := c.Duration(); !(has && first) && known {
-			return span{end.Seconds(), math.Inf(1)}, true
+		switch end, known := c.Duration(); {
+		case f == tacho.TTLT || f == tacho.Duration || !has && (first || f == tacho.TTFB):
+			if f == tacho.TTFB && !known {
+				return span{}, false
+			}
+			return span{end.Seconds(), math.Inf(1)}, known
+		case f == tacho.TPOT || f == tacho.NetworkWait || f == tacho.ConsumerWait:
+			return span{}, false // of a whole call
 		}
 	default:
 		return span{}, false
@@ -174,10 +183,46 @@ func spanOf(c *tacho.Call, f tacho.Figure) (s span, ok bool) {
 	if !has {
 		return span{}, false
 	}
-	if c.Upper() && (f == tacho.TTFT || f == tacho.TTFO) {
+	if inBound(c, f) {
 		return unknown, true
 	}
 	return span{d.Seconds(), d.Seconds()}, true
+}
+
+// inBound reports whether a figure rests on a first output that may have come
+// earlier. TTFC and TTLT do when they are of the same Read.
+func inBound(c *tacho.Call, f tacho.Figure) bool {
+	if !c.Upper() {
+		return false
+	}
+	switch f {
+	case tacho.TTFT, tacho.TTFO, tacho.TPOT:
+		return true
+	case tacho.TTFC, tacho.TTLT:
+		d, _ := c.Figure(f)
+		ttft, _ := c.TTFT()
+		return d == ttft
+	}
+	return false
+}
+
+// bounded reports whether upper bounds are among the values of a figure in a
+// recorder, where nobody knows which they are.
+func bounded(f tacho.Figure) bool {
+	switch f {
+	case tacho.TTFC, tacho.TTFT, tacho.TTFO, tacho.TPOT:
+		return true
+	}
+	return false
+}
+
+// censored reports whether a deadline keeps a figure from being known.
+func censored(f tacho.Figure) bool {
+	switch f {
+	case tacho.TTFB, tacho.TTFC, tacho.TTFT, tacho.TTFO, tacho.TTLT, tacho.Duration, tacho.Gap:
+		return true
+	}
+	return false
 }
 
 // spansOf returns the spans of a figure, in the order of the calls.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 
 	"github.com/tacho-go/tacho"
 )
@@ -58,17 +59,19 @@ func (r Report) String() string {
 // Verdicts returns the table of the budgets alone.
 func (r Report) Verdicts() string {
 	var s strings.Builder
-	failed := 0
+	var count [Broken + 1]int
 	for _, res := range r.Results {
-		if r.fails(res) {
-			failed++
-		}
+		count[res.Verdict]++
+	}
+	open := ""
+	if n := count[Undecided]; n > 0 {
+		open = fmt.Sprintf(", %d undecided", n)
 	}
 	how := "observed"
 	if r.reading.estimated {
 		how = fmt.Sprintf("estimated with %s %% confidence", number(r.reading.confidence*100))
 	}
-	fmt.Fprintf(&s, "%d of %d budgets not met, %s:\n\n", failed, len(r.Results), how)
+	fmt.Fprintf(&s, "%d of %d budgets broken%s, %s:\n\n", count[Broken], len(r.Results), open, how)
 	w := tabwriter.NewWriter(&s, 0, 0, 2, ' ', 0)
 	for _, res := range r.Results {
 		fmt.Fprintf(w, "  %s\t%s\t%s\t%s\n", mark(res.Verdict), res.Budget, res.Verdict, res.describe(r.reading.estimated))
@@ -101,7 +104,14 @@ func (r Result) describe(estimated bool) string {
 		return fmt.Sprintf("%.6g", v)
 	}
 	if r.HasValue {
-		parts = append(parts, show(r.Value))
+		text := show(r.Value)
+		if over := r.Value - r.Budget.bound; r.Verdict == Broken && r.Budget.kind.timed() && over != 0 {
+			text += fmt.Sprintf(" (%v over)", r.duration(over))
+			if over < 0 {
+				text = show(r.Value) + fmt.Sprintf(" (%v short)", r.duration(-over))
+			}
+		}
+		parts = append(parts, text)
 	}
 	if exact := r.HasLow && r.HasHigh && r.Low == r.High; !exact && (r.HasLow || r.HasHigh) {
 		low, high := "…", "…"
@@ -138,6 +148,8 @@ func (b Budget) ranked() tacho.Figure {
 		if len(b.limits) > 0 {
 			return b.limits[0].Figure
 		}
+	case longestStall:
+		return tacho.Gap
 	}
 	return tacho.Duration
 }
@@ -174,8 +186,16 @@ func (r Report) worst(s *strings.Builder, b Budget) {
 	slices.SortStableFunc(calls, func(a, b *tacho.Call) int { return cmp.Compare(badness(b), badness(a)) })
 	calls = calls[:min(worstCalls, len(calls))]
 	fmt.Fprintf(s, "\nThe worst calls by %v:\n\n", f)
+	columns := []tacho.Figure{tacho.TTFT, tacho.TTLT, tacho.Duration}
+	if !slices.Contains(columns, f) && f != tacho.Gap {
+		columns = slices.Insert(columns, 0, f)
+	}
 	w := tabwriter.NewWriter(s, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "  start\tmodel\toutcome\tstatus\tttft\tttlt\tduration\tlongest gap\ttrace")
+	fmt.Fprint(w, "  start\tmodel\toutcome\tstatus\t")
+	for _, f := range columns {
+		fmt.Fprintf(w, "%v\t", f)
+	}
+	fmt.Fprintln(w, "longest gap\ttrace")
 	for _, c := range calls {
 		status := "–"
 		if n, ok := c.Status(); ok {
@@ -189,8 +209,11 @@ func (r Report) worst(s *strings.Builder, b Budget) {
 		if !ok {
 			trace = "–"
 		}
-		fmt.Fprintf(w, "  %s\t%s\t%v\t%s\t%s\t%s\t%s\t%s\t%s\n", c.Start().UTC().Format("2006-01-02 15:04:05.000"), modelOf(c), c.Outcome(), status,
-			shown(c, tacho.TTFT), shown(c, tacho.TTLT), shown(c, tacho.Duration), gap, trace)
+		fmt.Fprintf(w, "  %s\t%s\t%v\t%s\t", c.Start().UTC().Format("2006-01-02 15:04:05.000"), modelOf(c), c.Outcome(), status)
+		for _, f := range columns {
+			fmt.Fprintf(w, "%s\t", shown(c, f))
+		}
+		fmt.Fprintf(w, "%s\t%s\n", gap, trace)
 	}
 	w.Flush()
 }
@@ -202,7 +225,7 @@ func modelOf(c *tacho.Call) string {
 		return "–"
 	}
 	for i, r := range m {
-		if r <= ' ' || r == 0x7f {
+		if !unicode.IsGraphic(r) || unicode.IsSpace(r) {
 			m[i] = '_'
 		}
 	}
@@ -240,17 +263,30 @@ const (
 // chart writes how a figure's values lie about the limit.
 func (r Report) chart(s *strings.Builder, b Budget) {
 	f := b.ranked()
-	var values []float64
+	type weighted struct {
+		v float64
+		n int
+	}
+	var values []weighted
+	total := 0
+	if r.reading.snapshot != nil {
+		g, _ := r.reading.group(b)
+		for x := range g.Figure(f).Buckets() {
+			values = append(values, weighted{(x.Low + (x.High-x.Low)/2).Seconds(), int(x.Count)})
+			total += int(x.Count)
+		}
+	}
 	calls, _ := r.reading.chosen(b)
 	for _, c := range calls {
 		if x, ok := spanOf(c, f); ok && x.low == x.high {
-			values = append(values, x.low)
+			values = append(values, weighted{x.low, 1})
+			total++
 		}
 	}
 	if len(values) < 2 {
 		return
 	}
-	slices.Sort(values)
+	slices.SortFunc(values, func(a, b weighted) int { return cmp.Compare(a.v, b.v) })
 	limit := math.NaN()
 	switch {
 	case b.kind == quantile || b.kind == mean || b.kind == maximum:
@@ -258,7 +294,7 @@ func (r Report) chart(s *strings.Builder, b Budget) {
 	case len(b.limits) > 0:
 		limit = b.limits[0].AtMost.Seconds()
 	}
-	least, most := values[0], values[len(values)-1]
+	least, most := values[0].v, values[len(values)-1].v
 	if most <= least {
 		return
 	}
@@ -266,12 +302,16 @@ func (r Report) chart(s *strings.Builder, b Budget) {
 	least = math.Floor(least/width) * width
 	rows := make([]int, int((most-least)/width+1e-9)+1)
 	top := 0
-	for _, v := range values {
-		k := min(len(rows)-1, int((v-least)/width+1e-9)) // a bound itself lies above it
-		rows[k]++
+	for _, x := range values {
+		k := min(len(rows)-1, int((x.v-least)/width+1e-9)) // a bound itself lies above it
+		rows[k] += x.n
 		top = max(top, rows[k])
 	}
-	fmt.Fprintf(s, "\n%v of %d calls:\n\n", f, len(values))
+	what := "calls"
+	if f == tacho.Gap {
+		what = "gaps"
+	}
+	fmt.Fprintf(s, "\n%v of %d %s:\n\n", f, total, what)
 	w := tabwriter.NewWriter(s, 0, 0, 1, ' ', tabwriter.AlignRight)
 	for k, n := range rows {
 		low, high := least+float64(k)*width, least+float64(k+1)*width
