@@ -16,11 +16,8 @@
 //
 // # Telemetry
 //
-// Each call is one span, "chat MODEL", and counts in the metrics
-// gen_ai.client.inference.duration (s), tacho.client.time_to_first_token (s) and
-// tacho.client.calls, by the attributes gen_ai.operation.name,
-// gen_ai.provider.name, gen_ai.request.model, server.address, server.port,
-// error.type and, on the last, tacho.outcome.
+// Each call is one span, "chat MODEL", and counts in metrics by the names of
+// OpenTelemetry's conventions; docs/telemetry.md has all of them.
 //
 // # Glossary
 //

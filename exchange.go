@@ -86,6 +86,9 @@ func (x *exchange) request(req *http.Request) *http.Request {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
 	parent := x.startSpan(req.Context())
+	if m := x.config.metrics; m != nil {
+		fenced(func() { m.begin(parent, c, 1) })
+	}
 	tcp := phase.ReadTCPInfo
 	if x.config.noTCPInfo {
 		tcp = nil

@@ -5,58 +5,152 @@ package tacho
 import (
 	"context"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
 	"github.com/tacho-go/tacho/internal/conv"
+	"github.com/tacho-go/tacho/internal/wire"
 )
 
 // instruments are the OpenTelemetry instruments of a transport. An instrument
-// that the provider refuses is a no-op, as the API has it.
+// that the provider refuses is a no-op, as the API has it, and one of a
+// generation that is not told is nil.
 type instruments struct {
-	duration metric.Float64Histogram
-	ttft     metric.Float64Histogram
-	calls    metric.Int64Counter
+	histograms map[string]metric.Float64Histogram
+	counters   map[string]metric.Int64Counter
+	active     metric.Int64UpDownCounter
+	remaining  metric.Int64Gauge
+	gen        conv.Generation
+	sets       setCache
 }
 
-func newInstruments(mp metric.MeterProvider) *instruments {
+func newInstruments(mp metric.MeterProvider, gen conv.Generation) *instruments {
 	m := mp.Meter(scope, metric.WithInstrumentationVersion(Version))
-	var i instruments
-	i.duration, _ = m.Float64Histogram(conv.MetricDuration, metric.WithUnit("s"),
-		metric.WithDescription("Duration of a call to a model, from its start to its end."),
-		metric.WithExplicitBucketBoundaries(conv.SecondsBounds()...))
-	i.ttft, _ = m.Float64Histogram(conv.MetricTTFT, metric.WithUnit("s"),
-		metric.WithDescription("Time from the start of a call to its first output in any channel."),
-		metric.WithExplicitBucketBoundaries(conv.FirstTokenBounds()...))
-	i.calls, _ = m.Int64Counter(conv.MetricCalls, metric.WithUnit("{call}"),
-		metric.WithDescription("Calls that have ended, by outcome."))
-	return &i
-}
-
-func (i *instruments) record(ctx context.Context, g *config, c *Call) {
-	attrs := make([]attribute.KeyValue, 0, 8)
-	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
-	if !c.req.Model.Empty() {
-		attrs = append(attrs, conv.RequestModel.String(g.models.word(c.RequestModel())))
-	}
-	attrs = appendServer(attrs, c.server)
-	if t := g.codes.word(c.errorType()); t != "" {
-		attrs = append(attrs, conv.ErrorType.String(t))
-	}
-	for _, m := range g.metricLabels {
-		for _, l := range c.labels {
-			if l.Name == m.name {
-				attrs = append(attrs, attribute.String(m.name, m.words.word(l.Value)))
-			}
+	i := &instruments{gen: gen, histograms: map[string]metric.Float64Histogram{}, counters: map[string]metric.Int64Counter{}}
+	for _, d := range conv.Metrics() {
+		if d.Generation != 0 && d.Generation&gen == 0 {
+			continue
+		}
+		switch d.Kind {
+		case conv.Histogram:
+			i.histograms[d.Name], _ = m.Float64Histogram(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description), metric.WithExplicitBucketBoundaries(d.Bounds...))
+		case conv.Counter:
+			i.counters[d.Name], _ = m.Int64Counter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+		case conv.UpDownCounter:
+			i.active, _ = m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+		case conv.Gauge:
+			i.remaining, _ = m.Int64Gauge(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		}
 	}
-	set := metric.WithAttributeSet(attribute.NewSet(attrs...))
+	return i
+}
+
+// observe records a value if its metric is told.
+func (i *instruments) observe(ctx context.Context, name string, v float64, s *attrs) {
+	if h := i.histograms[name]; h != nil {
+		h.Record(ctx, v, s.record...)
+	}
+}
+
+func (i *instruments) count(ctx context.Context, name string, n int64, s *attrs) {
+	if c := i.counters[name]; c != nil {
+		c.Add(ctx, n, s.add...)
+	}
+}
+
+// begin counts a call that is under way; its end takes it away again, by the
+// same attributes: those that are known from the first.
+func (i *instruments) begin(ctx context.Context, c *Call, n int64) {
+	i.active.Add(ctx, n, i.sets.of(c, nil).active.add...)
+}
+
+// record records a call that has ended.
+func (i *instruments) record(ctx context.Context, g *config, c *Call) {
+	s := i.sets.of(c, g)
+	i.begin(ctx, c, -1)
+	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
-		i.duration.Record(ctx, inSeconds(d), set)
+		own := ""
+		switch c.api {
+		case wire.ChatCompletions, wire.Completions, wire.Responses:
+			own = conv.InferenceDuration
+		case wire.Embeddings:
+			own = conv.EmbeddingsDuration
+		}
+		i.observe(ctx, own, inSeconds(d), &s.ended)
+		if own == "" || i.gen&conv.V141 != 0 {
+			i.observe(ctx, conv.OperationDuration, inSeconds(d), &s.ended)
+		}
 	}
-	if d, ok := c.TTFT(); ok && c.enters(TTFT) {
-		i.ttft.Record(ctx, inSeconds(d), set)
+	for _, f := range [...]struct {
+		figure Figure
+		names  [2]string
+	}{
+		{TTFC, [2]string{conv.InferenceFirstChunk, conv.OperationFirstChunk}},
+		{TTFT, [2]string{conv.FirstToken}}, {TTFO, [2]string{conv.FirstOutput}}, {TTLT, [2]string{conv.LastToken}}, {TPOT, [2]string{conv.PerToken}},
+	} {
+		d, ok := c.Figure(f.figure)
+		if !ok || !c.enters(f.figure) {
+			continue
+		}
+		for _, name := range f.names {
+			i.observe(ctx, name, inSeconds(d), &s.ended)
+		}
 	}
-	attrs = append(attrs, conv.Outcome.String(c.outcome.String()))
-	i.calls.Add(ctx, 1, metric.WithAttributeSet(attribute.NewSet(attrs...)))
+	for k, f := range phases {
+		if d, ok := c.Figure(f); ok {
+			i.observe(ctx, conv.PhaseTime, inSeconds(d), &s.phases[k])
+		}
+	}
+	i.usage(ctx, c, s)
+	if l := c.facts.Limits; l != nil {
+		if l.RemainingRequests.OK {
+			i.remaining.Record(ctx, l.RemainingRequests.N, s.limits[0].record...)
+		}
+		if l.RemainingTokens.OK {
+			i.remaining.Record(ctx, l.RemainingTokens.N, s.limits[1].record...)
+		}
+	}
+	if c.facts.Faults > 0 {
+		i.count(ctx, conv.Overflow, int64(c.facts.Faults), &s.faults)
+	}
+	if n := s.folded; n > 0 {
+		i.count(ctx, conv.Overflow, n, &s.overflow)
+	}
+}
+
+// phases are the figures before a response, as the values of tacho.phase.
+var phases = [...]Figure{DNS, Connect, TLS, Send, Wait}
+
+// usage records the tokens. A call that failed counts as 0 of the usage
+// counters; usage that was not reported is not recorded.
+func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
+	u := &c.facts.Usage
+	for _, n := range [...]struct {
+		name  string
+		count *wire.Count
+	}{
+		{conv.UsageInput, &u.Input}, {conv.UsageOutput, &u.Output}, {conv.UsageCacheRead, &u.CacheRead}, {conv.UsageCacheWrite, &u.CacheWrite}, {conv.UsageReasoning, &u.Reasoning},
+	} {
+		switch {
+		case c.api == wire.Embeddings:
+		case n.count.OK:
+			i.count(ctx, n.name, max(0, n.count.N), &s.tokens)
+		case c.outcome.Bad() && (n.name == conv.UsageInput || n.name == conv.UsageOutput):
+			i.count(ctx, n.name, 0, &s.unknown)
+		}
+	}
+	if u.Input.OK {
+		name := conv.InferenceInput
+		if c.api == wire.Embeddings {
+			name = conv.EmbeddingsInput
+		}
+		i.observe(ctx, name, float64(u.Input.N), &s.ended)
+		i.observe(ctx, conv.TokenUsage, float64(u.Input.N), &s.kinds[0])
+	}
+	if u.Output.OK {
+		if c.api != wire.Embeddings {
+			i.observe(ctx, conv.InferenceOutput, float64(u.Output.N), &s.ended)
+		}
+		i.observe(ctx, conv.TokenUsage, float64(u.Output.N), &s.kinds[1])
+	}
 }

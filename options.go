@@ -4,6 +4,8 @@ package tacho
 
 import (
 	"net/http"
+	"os"
+	"strings"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -11,6 +13,8 @@ import (
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/tacho-go/tacho/internal/conv"
 )
 
 // Option configures NewTransport and Middleware, and NewClient as well.
@@ -47,6 +51,9 @@ type config struct {
 	capture   bool
 	models    vocabulary
 	codes     vocabulary
+	tiers     vocabulary
+
+	conventions Conventions
 
 	metricLabels []*metricLabel
 
@@ -77,7 +84,10 @@ func newConfig[O ClientOption](opts []O) *config {
 		c.tracer = c.tracers.Tracer(scope, trace.WithInstrumentationVersion(Version))
 	}
 	if _, off := c.meters.(metricnoop.MeterProvider); !off {
-		c.metrics = newInstruments(c.meters)
+		if c.conventions == 0 {
+			c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
+		}
+		c.metrics = newInstruments(c.meters, conv.Generation(c.conventions))
 	}
 	return c
 }
@@ -124,6 +134,45 @@ func WithObserver(f func(*Call)) Option {
 			c.observers = append(c.observers, f)
 		}
 	})
+}
+
+// Conventions are versions of OpenTelemetry's conventions for generative AI, by
+// which metrics are named.
+type Conventions uint8
+
+// The conventions that WithConventions takes.
+const (
+	// ConventionsLatest are semantic-conventions-genai v0.1.0.
+	ConventionsLatest = Conventions(conv.Latest)
+	// ConventionsV141 are semantic-conventions v1.41.0, which most dashboards know.
+	ConventionsV141 = Conventions(conv.V141)
+	// ConventionsBoth tell every metric by both, to move dashboards.
+	ConventionsBoth = ConventionsLatest | ConventionsV141
+)
+
+// WithConventions names metrics by the given conventions.
+//
+// By default the environment says, by OTEL_SEMCONV_STABILITY_OPT_IN: with
+// gen_ai/v1.41 among its words those, with gen_ai/dup both, else the latest.
+func WithConventions(v Conventions) Option {
+	return optionFunc(func(c *config) { c.conventions = v & ConventionsBoth })
+}
+
+func conventionsByEnv(words string) (v Conventions) {
+	for w := range strings.SplitSeq(words, ",") {
+		switch strings.TrimSpace(w) {
+		case "gen_ai/dup":
+			return ConventionsBoth
+		case "gen_ai/v1.41":
+			v = ConventionsV141
+		case "gen_ai_latest_experimental":
+			return ConventionsLatest
+		}
+	}
+	if v == 0 {
+		v = ConventionsLatest
+	}
+	return v
 }
 
 // WithMetricLabels puts the labels of those names that ContextWithLabels gave a

@@ -23,28 +23,16 @@ const (
 	ServerAddress    = attribute.Key("server.address")
 	ServerPort       = attribute.Key("server.port")
 	ErrorType        = attribute.Key("error.type")
+	TokenType        = attribute.Key("gen_ai.token.type")
+	TokenModality    = attribute.Key("gen_ai.token.modality")
+	ServiceTier      = attribute.Key("openai.response.service_tier")
 )
 
 // Attributes of tacho, for which there is no convention.
 const (
 	Outcome          = attribute.Key("tacho.outcome")
 	TimeToFirstToken = attribute.Key("tacho.response.time_to_first_token")
+	PhaseKey         = attribute.Key("tacho.phase")
+	RateLimitKind    = attribute.Key("tacho.ratelimit.kind")
+	OverflowKind     = attribute.Key("tacho.overflow.kind")
 )
-
-// Metrics.
-const (
-	MetricDuration = "gen_ai.client.inference.duration"
-	MetricTTFT     = "tacho.client.time_to_first_token"
-	MetricCalls    = "tacho.client.calls"
-)
-
-// SecondsBounds are the bounds that the conventions give for durations.
-func SecondsBounds() []float64 {
-	return []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
-}
-
-// FirstTokenBounds are tacho's bounds for times to tokens: those on which
-// objectives are set, such as 500 ms, are among them.
-func FirstTokenBounds() []float64 {
-	return []float64{.01, .025, .05, .1, .15, .2, .3, .4, .5, .75, 1, 1.5, 2, 3, 5, 7.5, 10, 20, 40, 80}
-}

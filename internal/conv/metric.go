@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conv
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Generation is a version of the conventions.
+type Generation uint8
+
+// The generations, as bits: both may be told at once.
+const (
+	// Latest is semantic-conventions-genai v0.1.0.
+	Latest Generation = 1 << iota
+	// V141 is semantic-conventions v1.41.0, the last that held gen_ai.
+	V141
+)
+
+// Kind is that of an instrument.
+type Kind uint8
+
+// The kinds. Histograms are of float64, all others of int64.
+const (
+	Histogram Kind = iota
+	Counter
+	UpDownCounter
+	Gauge
+)
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	return [...]string{"histogram", "counter", "up-down counter", "gauge"}[k]
+}
+
+// Metric describes an instrument.
+type Metric struct {
+	Name        string
+	Kind        Kind
+	Unit        string
+	Generation  Generation // 0: tacho's own, told with either
+	Bounds      []float64
+	Description string
+}
+
+// The metrics' names.
+const (
+	InferenceDuration   = "gen_ai.client.inference.duration"
+	EmbeddingsDuration  = "gen_ai.client.embeddings.duration"
+	OperationDuration   = "gen_ai.client.operation.duration"
+	InferenceFirstChunk = "gen_ai.client.inference.time_to_first_chunk"
+	OperationFirstChunk = "gen_ai.client.operation.time_to_first_chunk"
+	TokenUsage          = "gen_ai.client.token.usage"
+	UsageInput          = "gen_ai.client.inference.usage.input_tokens"
+	UsageOutput         = "gen_ai.client.inference.usage.output_tokens"
+	UsageCacheRead      = "gen_ai.client.inference.usage.cache_read.input_tokens"
+	UsageCacheWrite     = "gen_ai.client.inference.usage.cache_write.input_tokens"
+	UsageReasoning      = "gen_ai.client.inference.usage.reasoning.output_tokens"
+	InferenceInput      = "gen_ai.client.inference.operation.input_tokens"
+	InferenceOutput     = "gen_ai.client.inference.operation.output_tokens"
+	EmbeddingsInput     = "gen_ai.client.embeddings.operation.input_tokens"
+
+	FirstToken  = "tacho.client.time_to_first_token"
+	FirstOutput = "tacho.client.time_to_first_output"
+	LastToken   = "tacho.client.time_to_last_token"
+	PerToken    = "tacho.client.time_per_output_token"
+	Calls       = "tacho.client.calls"
+	ActiveCalls = "tacho.client.active_calls"
+	PhaseTime   = "tacho.client.phase.duration"
+	Remaining   = "tacho.client.ratelimit.remaining"
+	Overflow    = "tacho.client.overflow"
+)
+
+// Metrics returns all metrics that a transport may record.
+func Metrics() []Metric {
+	seconds := []float64{0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	tokens := []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216, 67108864}
+	// Those on which objectives are set, such as 500 ms, are among these.
+	first := []float64{.01, .025, .05, .1, .15, .2, .3, .4, .5, .75, 1, 1.5, 2, 3, 5, 7.5, 10, 20, 40, 80}
+	per := []float64{.001, .0025, .005, .0075, .01, .015, .02, .03, .04, .05, .075, .1, .15, .2, .3, .5, 1, 2.5}
+	// A host and a virtual machine on it differ below 2 ms.
+	phase := []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	return []Metric{
+		{InferenceDuration, Histogram, "s", Latest, seconds, "Duration of a chat or a text completion."},
+		{EmbeddingsDuration, Histogram, "s", Latest, seconds, "Duration of a call for embeddings."},
+		{OperationDuration, Histogram, "s", Latest | V141, seconds, "Duration of a call; in the latest conventions, of those that have no metric of their own."},
+		{InferenceFirstChunk, Histogram, "s", Latest, seconds, "Time to the first chunk of a stream, role-only ones included."},
+		{OperationFirstChunk, Histogram, "s", V141, seconds, "Time to the first chunk of a stream, role-only ones included."},
+		{TokenUsage, Histogram, "{token}", V141, tokens, "Tokens of a call, as reported, input and output apart."},
+		{UsageInput, Counter, "{token}", Latest, nil, "Input tokens, as reported."},
+		{UsageOutput, Counter, "{token}", Latest, nil, "Output tokens, as reported."},
+		{UsageCacheRead, Counter, "{token}", Latest, nil, "Input tokens read from a cache, as reported."},
+		{UsageCacheWrite, Counter, "{token}", Latest, nil, "Input tokens written to a cache, as reported."},
+		{UsageReasoning, Counter, "{token}", Latest, nil, "Output tokens of reasoning, as reported."},
+		{InferenceInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call, as reported."},
+		{InferenceOutput, Histogram, "{token}", Latest, tokens, "Output tokens of a call, as reported."},
+		{EmbeddingsInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call for embeddings, as reported."},
+		{FirstToken, Histogram, "s", 0, first, "Time to the first output of a stream in any channel."},
+		{FirstOutput, Histogram, "s", 0, first, "Time to the first output of a stream that a user sees."},
+		{LastToken, Histogram, "s", 0, first, "Time to the last output of a stream."},
+		{PerToken, Histogram, "s", 0, per, "Time per output token of a stream after the first."},
+		{Calls, Counter, "{call}", 0, nil, "Calls that have ended, by outcome."},
+		{ActiveCalls, UpDownCounter, "{call}", 0, nil, "Calls under way."},
+		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait."},
+		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens."},
+		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, and parts of answers that were no JSON."},
+	}
+}
+
+// MetricTable returns all metrics as a table in Markdown.
+func MetricTable() string {
+	var b strings.Builder
+	b.WriteString("| metric | instrument, unit | conventions | what |\n|---|---|---|---|\n")
+	for _, m := range Metrics() {
+		gen := map[Generation]string{0: "tacho", Latest: "v0.1.0", V141: "v1.41", Latest | V141: "both"}[m.Generation]
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s", m.Name, strings.TrimRight(m.Kind.String()+", "+m.Unit, ", "), gen, m.Description)
+		if m.Bounds != nil {
+			fmt.Fprintf(&b, " Buckets: %s.", strings.Trim(fmt.Sprint(m.Bounds), "[]"))
+		}
+		b.WriteString(" |\n")
+	}
+	return b.String()
+}

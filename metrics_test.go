@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho_test
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/internal/conv"
+	"github.com/tacho-go/tacho/sim"
+)
+
+// points are the sums of all data points, by metric, unit and attributes.
+func points(t *testing.T, reader metric.Reader) map[string]float64 {
+	t.Helper()
+	var rm metricdata.ResourceMetrics
+	if err := reader.Collect(t.Context(), &rm); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, sm := range rm.ScopeMetrics {
+		if sm.Scope.Name != "github.com/tacho-go/tacho" || sm.Scope.Version != tacho.Version {
+			t.Errorf("scope %+v", sm.Scope)
+		}
+		for _, m := range sm.Metrics {
+			put := func(set attribute.Set, v float64) {
+				// What all calls of these tests have is left out.
+				set, _ = set.Filter(attribute.NewDenyKeysFilter("gen_ai.provider.name", "server.address", "gen_ai.request.model"))
+				got[strings.TrimSpace(m.Name+" "+m.Unit+" "+set.Encoded(attribute.DefaultEncoder()))] += v
+			}
+			switch d := m.Data.(type) {
+			case metricdata.Histogram[float64]:
+				for _, p := range d.DataPoints {
+					put(p.Attributes, p.Sum)
+				}
+			case metricdata.Sum[int64]:
+				for _, p := range d.DataPoints {
+					put(p.Attributes, float64(p.Value))
+				}
+			case metricdata.Gauge[int64]:
+				for _, p := range d.DataPoints {
+					put(p.Attributes, float64(p.Value))
+				}
+			default:
+				t.Errorf("%s is a %T", m.Name, d)
+			}
+		}
+	}
+	return got
+}
+
+// TestMetrics has the whole of what is told of a stream, a refusal and a call for
+// embeddings, by both generations of the conventions.
+func TestMetrics(t *testing.T) {
+	t.Parallel()
+	ours := map[string]float64{
+		"tacho.client.active_calls {call} gen_ai.operation.name=chat": 0, "tacho.client.active_calls {call} gen_ai.operation.name=embeddings": 0,
+		"tacho.client.calls {call} gen_ai.operation.name=chat,gen_ai.request.stream=true,gen_ai.response.model=m,tacho.outcome=complete":        1,
+		"tacho.client.calls {call} error.type=slow_down,gen_ai.operation.name=chat,gen_ai.request.stream=true,tacho.outcome=error":              1,
+		"tacho.client.calls {call} gen_ai.operation.name=embeddings,gen_ai.request.stream=false,gen_ai.response.model=e,tacho.outcome=complete": 1,
+		"tacho.client.phase.duration s gen_ai.operation.name=chat,gen_ai.response.model=m,tacho.phase=connect":                                  0,
+		"tacho.client.phase.duration s gen_ai.operation.name=chat,gen_ai.response.model=m,tacho.phase=send":                                     0,
+		"tacho.client.phase.duration s gen_ai.operation.name=chat,gen_ai.response.model=m,tacho.phase=wait":                                     0.3,
+		"tacho.client.phase.duration s gen_ai.operation.name=chat,tacho.phase=send":                                                             0,
+		"tacho.client.phase.duration s gen_ai.operation.name=chat,tacho.phase=wait":                                                             0.05,
+		"tacho.client.phase.duration s gen_ai.operation.name=embeddings,gen_ai.response.model=e,tacho.phase=send":                               0,
+		"tacho.client.phase.duration s gen_ai.operation.name=embeddings,gen_ai.response.model=e,tacho.phase=wait":                               0.02,
+		"tacho.client.time_to_first_token s gen_ai.operation.name=chat,gen_ai.response.model=m":                                                 0.3,
+		"tacho.client.time_to_first_output s gen_ai.operation.name=chat,gen_ai.response.model=m":                                                0.3,
+		"tacho.client.time_to_last_token s gen_ai.operation.name=chat,gen_ai.response.model=m":                                                  0.4,
+		"tacho.client.time_per_output_token s gen_ai.operation.name=chat,gen_ai.response.model=m":                                               0.025,
+		"tacho.client.ratelimit.remaining  gen_ai.operation.name=chat,tacho.ratelimit.kind=requests":                                            7,
+	}
+	latest := map[string]float64{
+		"gen_ai.client.inference.duration s gen_ai.operation.name=chat,gen_ai.response.model=m":                                                          0.4,
+		"gen_ai.client.inference.duration s error.type=slow_down,gen_ai.operation.name=chat":                                                             0.05,
+		"gen_ai.client.embeddings.duration s gen_ai.operation.name=embeddings,gen_ai.response.model=e":                                                   0.02,
+		"gen_ai.client.embeddings.operation.input_tokens {token} gen_ai.operation.name=embeddings,gen_ai.response.model=e":                               8,
+		"gen_ai.client.inference.time_to_first_chunk s gen_ai.operation.name=chat,gen_ai.response.model=m":                                               0.3,
+		"gen_ai.client.inference.operation.input_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m":                                      9,
+		"gen_ai.client.inference.operation.output_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m":                                     5,
+		"gen_ai.client.inference.usage.input_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown":            9,
+		"gen_ai.client.inference.usage.output_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown":           5,
+		"gen_ai.client.inference.usage.cache_read.input_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown": 4,
+		"gen_ai.client.inference.usage.reasoning.output_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown": 0,
+		"gen_ai.client.inference.usage.input_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                                    0,
+		"gen_ai.client.inference.usage.output_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                                   0,
+	}
+	v141 := map[string]float64{
+		"gen_ai.client.operation.duration s gen_ai.operation.name=chat,gen_ai.response.model=m":                              0.4,
+		"gen_ai.client.operation.duration s error.type=slow_down,gen_ai.operation.name=chat":                                 0.05,
+		"gen_ai.client.operation.duration s gen_ai.operation.name=embeddings,gen_ai.response.model=e":                        0.02,
+		"gen_ai.client.operation.time_to_first_chunk s gen_ai.operation.name=chat,gen_ai.response.model=m":                   0.3,
+		"gen_ai.client.token.usage {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.type=input":       9,
+		"gen_ai.client.token.usage {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.type=output":      5,
+		"gen_ai.client.token.usage {token} gen_ai.operation.name=embeddings,gen_ai.response.model=e,gen_ai.token.type=input": 8,
+	}
+	for _, tc := range []struct {
+		name string
+		opts []tacho.Option
+		want []map[string]float64
+	}{
+		{"default", nil, []map[string]float64{ours, latest}}, {"latest", []tacho.Option{tacho.WithConventions(tacho.ConventionsLatest)}, []map[string]float64{ours, latest}},
+		{"v1.41", []tacho.Option{tacho.WithConventions(tacho.ConventionsV141)}, []map[string]float64{ours, v141}}, {"both", []tacho.Option{tacho.WithConventions(tacho.ConventionsBoth)}, []map[string]float64{ours, latest, v141}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				reader := metric.NewManualReader()
+				r := newRig(t, nil, append(tc.opts, tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))...)
+				r.srv.Play(sim.Script{HeaderDelay: 300 * ms, Steps: []sim.Step{sim.Text(0, "a"), sim.Text(0, "b").After(100 * ms), sim.Finish(0, "stop"),
+					sim.Usage(sim.UsageCounts{InputTokens: 9, OutputTokens: 5, CachedTokens: 4}), sim.Done()}},
+					sim.Script{HeaderDelay: 50 * ms, Status: 429, ErrorCode: "slow_down", Header: http.Header{"X-Ratelimit-Remaining-Requests": {"7"}}},
+					sim.Script{HeaderDelay: 20 * ms, Body: []byte(`{"model":"e","data":[],"usage":{"prompt_tokens":8}}`), ContentType: "application/json"})
+				r.do(chatPath, chatStream, readAll)
+				r.do(chatPath, chatStream, readAll)
+				r.do("/v1/embeddings", chatPlain, readAll)
+				want := map[string]float64{}
+				for _, m := range tc.want {
+					for k, v := range m {
+						want[strings.Replace(k, "  ", " ", 1)] = v
+					}
+				}
+				got := map[string]float64{}
+				for k, v := range points(t, reader) {
+					got[strings.Replace(k, "  ", " ", 1)] = v
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("(-want +got)\n%s", diff)
+				}
+			})
+		})
+	}
+}
+
+// TestMetricCardinality makes calls of ten thousand models, codes and tiers: the
+// series are bounded, and what was folded is counted.
+func TestMetricCardinality(t *testing.T) {
+	t.Parallel()
+	reader := metric.NewManualReader(metric.WithCardinalityLimitSelector(func(metric.InstrumentKind) (int, bool) { return 0, true }))
+	n := 0
+	rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+		n++
+		return answer(fmt.Sprintf(`{"model":"m%d","service_tier":"t%d","choices":[]}`, n, n)), nil
+	}), tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithoutTracing())
+	const calls = 10_000
+	for i := range calls {
+		resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", fmt.Sprintf(`{"model":"q%d"}`, i)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+	}
+	series, folded, counted := 0, 0.0, 0.0
+	for k, v := range points(t, reader) {
+		if strings.HasPrefix(k, "tacho.client.calls ") {
+			series++
+			counted += v
+		}
+		if strings.HasPrefix(k, "tacho.client.overflow ") && strings.HasSuffix(k, "=attribute") {
+			folded += v
+		}
+	}
+	// 200 models are let in, of requests and answers together.
+	if series > 210 || counted != calls || folded < calls*2 {
+		t.Errorf("%d series of %v calls, %v values folded", series, counted, folded)
+	}
+}
+
+// TestMetricTable holds the table of metrics in the documentation to the one in
+// the code, from which the instruments are made.
+func TestMetricTable(t *testing.T) {
+	t.Parallel()
+	doc, err := os.ReadFile("docs/telemetry.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := conv.MetricTable(); !strings.Contains(string(doc), want) {
+		t.Errorf("docs/telemetry.md does not have this table:\n%s", want)
+	}
+}
+
+func TestConventionsByEnv(t *testing.T) {
+	for words, want := range map[string]string{
+		"": "gen_ai.client.inference.duration", "http, gen_ai/v1.41": "gen_ai.client.operation.duration", "gen_ai_latest_experimental,gen_ai/v1.41": "gen_ai.client.inference.duration", "gen_ai/dup": "gen_ai.client.inference.duration",
+	} {
+		t.Setenv("OTEL_SEMCONV_STABILITY_OPT_IN", words)
+		reader := metric.NewManualReader()
+		resp, err := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return answer(chatAnswer), nil }),
+			tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithoutTracing()).RoundTrip(newRequest(t.Context(), t, hostURL, chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+		both, found := false, false
+		for k := range points(t, reader) {
+			found = found || strings.HasPrefix(k, want+" ")
+			both = both || strings.HasPrefix(k, "gen_ai.client.operation.duration ")
+		}
+		if !found || both != (words == "gen_ai/dup" || want == "gen_ai.client.operation.duration") {
+			t.Errorf("%q: %s found %v, the older one %v", words, want, found, both)
+		}
+	}
+}
