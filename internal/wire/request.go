@@ -14,6 +14,30 @@ type Request struct {
 	IncludeUsage bool
 	Messages     Count // messages, or Responses input items; one string is one
 	Read         bool  // a JSON body was seen
+	More         *More // nil: nothing of it was sent
+}
+
+// More holds what few requests say.
+type More struct {
+	Frequency, Presence Number // penalties
+	Seed, TopK          Count
+	Dimensions          Count // of embeddings
+	Tier                string
+	Previous            string // the response that this one follows
+	Effort              string // of reasoning
+	Format              string // the type of the response's format
+	Encoding            string // of embeddings
+	Stop                []string
+}
+
+// maxStop bounds the stop sequences that are kept.
+const maxStop = 16
+
+func (d *Decoder) more() *More {
+	if d.req.More == nil {
+		d.req.More = new(More)
+	}
+	return d.req.More
 }
 
 // Number is a number as sent; the zero Number was not sent.
@@ -57,6 +81,32 @@ func requestChild(k []byte) slot {
 		return qTools
 	case "messages", "input":
 		return qMessages
+	case "frequency_penalty":
+		return qFrequency
+	case "presence_penalty":
+		return qPresence
+	case "seed":
+		return qSeed
+	case "top_k":
+		return qTopK
+	case "dimensions":
+		return qDimensions
+	case "service_tier":
+		return qTier
+	case "previous_response_id":
+		return qPrevious
+	case "reasoning_effort":
+		return qEffort
+	case "reasoning":
+		return qReasoning
+	case "response_format":
+		return qFormat
+	case "text":
+		return qText
+	case "encoding_format":
+		return qEncoding
+	case "stop":
+		return qStop
 	}
 	return none
 }
@@ -67,6 +117,20 @@ func (d *Decoder) requestText(s slot, b []byte) {
 		d.req.Model.Set(b)
 	case qMessages:
 		d.req.Messages = Count{1, true}
+	case qTier:
+		d.more().Tier = string(b)
+	case qPrevious:
+		d.more().Previous = string(b)
+	case qEffort:
+		d.more().Effort = string(b)
+	case qFormatType:
+		d.more().Format = string(b)
+	case qEncoding:
+		d.more().Encoding = string(b)
+	case qStop:
+		if m := d.more(); len(m.Stop) < maxStop {
+			m.Stop = append(m.Stop, string(b))
+		}
 	}
 }
 
@@ -88,5 +152,20 @@ func (d *Decoder) requestScalar(s slot, b []byte) {
 		q.Temperature.V, q.Temperature.OK = number(b)
 	case qTopP:
 		q.TopP.V, q.TopP.OK = number(b)
+	case qFrequency:
+		m := d.more()
+		m.Frequency.V, m.Frequency.OK = number(b)
+	case qPresence:
+		m := d.more()
+		m.Presence.V, m.Presence.OK = number(b)
+	case qSeed:
+		m := d.more()
+		m.Seed.N, m.Seed.OK = integer(b)
+	case qTopK:
+		m := d.more()
+		m.TopK.N, m.TopK.OK = integer(b)
+	case qDimensions:
+		m := d.more()
+		m.Dimensions.N, m.Dimensions.OK = integer(b)
 	}
 }

@@ -92,13 +92,27 @@ const (
 	qStreamOptions
 	qTools
 	qMessages
+	qFrequency
+	qPresence
+	qSeed
+	qTopK
+	qDimensions
+	qTier
+	qPrevious
+	qEffort
+	qReasoning
+	qFormat
+	qFormatType
+	qText
+	qEncoding
+	qStop
 
 	numSlots
 
 	eFirst, eLast = eMessage, eOther
 	uFirst, uLast = uInput, uReasoning
 	rFirst, rLast = rType, rArgs
-	qFirst, qLast = qModel, qMessages
+	qFirst, qLast = qModel, qStop
 )
 
 // kinds says what becomes of a string in a place.
@@ -111,7 +125,7 @@ var kinds = [numSlots]strKind{
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rCode: strShort, rArgs: strText,
-	qModel: strShort, qMessages: strShort,
+	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qEncoding: strShort, qStop: strShort,
 }
 
 // child returns the place of a member, none when no table knows it.
@@ -198,6 +212,18 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		if string(k) == "include_usage" {
 			return qIncludeUsage
 		}
+	case qReasoning:
+		if string(k) == "effort" {
+			return qEffort
+		}
+	case qText:
+		if string(k) == "format" {
+			return qFormat
+		}
+	case qFormat:
+		if string(k) == "type" {
+			return qFormatType
+		}
 	}
 	return none
 }
@@ -216,7 +242,7 @@ func (d *Decoder) partPlace(parent slot, k []byte) slot {
 func (d *Decoder) enters(s slot, array bool) bool {
 	switch s {
 	case root, sBaseResp, sUsage, sInDetails, sOutDetails, sXGroq, sDelta, sMessage, sFunc, sFuncCall,
-		sAudio, sResponse, rDelta, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions:
+		sAudio, sResponse, rDelta, sIncomplete, gTimings, gTimeInfo, gCheckpoint, gSLA, qStreamOptions, qReasoning, qText, qFormat:
 		return !array
 	case sError, sDetail, sChoice, sRDetail, sTool, cThought, sItem, sItemContent, sItemSummary:
 		return true
@@ -225,7 +251,7 @@ func (d *Decoder) enters(s slot, array bool) bool {
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
-	case qTools, qMessages:
+	case qTools, qMessages, qStop:
 		return array
 	}
 	return false
