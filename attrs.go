@@ -112,7 +112,7 @@ func newSets(c *Call, g *config) *callSets {
 		base = append(base, conv.RequestModel.String(word(&g.models, c.RequestModel())))
 	}
 	if !c.facts.Model.Empty() {
-		base = append(base, conv.ResponseModel.String(word(&g.models, c.ResponseModel())))
+		base = append(base, conv.ResponseModel.String(word(&g.answers, c.ResponseModel())))
 	}
 	if t := c.facts.Tier; t != "" && c.provider == "openai" {
 		base = append(base, conv.ServiceTier.String(word(&g.tiers, t)))

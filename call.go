@@ -25,6 +25,8 @@ type Call struct {
 	labels   []Label
 	trace    trace.TraceID
 
+	conversation string
+
 	req   wire.Request
 	facts wire.Facts
 	proto string
@@ -195,6 +197,10 @@ func (c *Call) Start() time.Time { return c.start }
 
 // Labels returns the labels of ContextWithLabels. The slice must not be changed.
 func (c *Call) Labels() []Label { return c.labels }
+
+// Conversation returns the conversation that the call belongs to, "" when
+// ContextWithConversation gave none.
+func (c *Call) Conversation() string { return c.conversation }
 
 // Streaming reports whether the response was a stream of events.
 func (c *Call) Streaming() bool { return c.stream }

@@ -7,12 +7,17 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"go.opentelemetry.io/otel/attribute"
 )
 
 type (
 	exchangeKey struct{}
 	observerKey struct{}
 	labelsKey   struct{}
+
+	attributesKey   struct{}
+	conversationKey struct{}
 )
 
 // exchangeFrom returns the exchange that an outer layer has begun, if any.
@@ -66,6 +71,21 @@ next:
 		return ctx
 	}
 	return context.WithValue(ctx, labelsKey{}, labels)
+}
+
+// ContextWithConversation returns a context whose calls belong to a conversation:
+// its id is in their records and spans (gen_ai.conversation.id). On spans it is
+// told if it is made of [A-Za-z0-9_.:/-] and at most 64 bytes long.
+func ContextWithConversation(ctx context.Context, id string) context.Context {
+	return context.WithValue(ctx, conversationKey{}, id)
+}
+
+// ContextWithAttributes returns a context whose calls' spans have the attributes
+// from their beginning, so that samplers see them, besides those already in ctx.
+// They are told as they are: keep content out of them.
+func ContextWithAttributes(ctx context.Context, attrs ...attribute.KeyValue) context.Context {
+	old, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue)
+	return context.WithValue(ctx, attributesKey{}, append(old[:len(old):len(old)], attrs...))
 }
 
 // Tracker collects the calls made under one context. It is safe for

@@ -35,21 +35,22 @@ type exchange struct {
 	stop      func() bool // ends the watch over the caller's context
 	cleanup   runtime.Cleanup
 
-	mu     sync.Mutex
-	rc     io.ReadCloser // the base's body
-	dec    *reader       // from the transport's pool, until the call is told
-	sse    sse.Scanner
-	mode   bodyMode
-	coded  coding
-	typed  bool // the content type says event stream
-	nsniff uint8
-	sniff  [8]byte
-	frozen bool
-	told   bool
-	closed bool
-	failed bool // a server error was seen inside the stream
-	late   bool // what was read may have come earlier
-	some   bool // something was read
+	mu       sync.Mutex
+	rc       io.ReadCloser // the base's body
+	dec      *reader       // from the transport's pool, until the call is told
+	sse      sse.Scanner
+	mode     bodyMode
+	coded    coding
+	typed    bool // the content type says event stream
+	nsniff   uint8
+	sniff    [8]byte
+	frozen   bool
+	told     bool
+	closed   bool
+	failed   bool // a server error was seen inside the stream
+	late     bool // what was read may have come earlier
+	borrowed bool // the span is a framework's own
+	some     bool // something was read
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
 	// reading is when the Read under way began, plus 1; 0: none is.

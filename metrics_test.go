@@ -171,22 +171,24 @@ func TestMetricCardinality(t *testing.T) {
 			folded += v
 		}
 	}
-	// 200 models are let in, of requests and answers together.
+	// 200 models are let in, of requests and of answers.
 	if series > 210 || counted != calls || folded < calls*2 {
 		t.Errorf("%d series of %v calls, %v values folded", series, counted, folded)
 	}
 }
 
-// TestMetricTable holds the table of metrics in the documentation to the one in
-// the code, from which the instruments are made.
-func TestMetricTable(t *testing.T) {
+// TestTables holds the tables in the documentation to those in the code, from
+// which the instruments are made.
+func TestTables(t *testing.T) {
 	t.Parallel()
 	doc, err := os.ReadFile("docs/telemetry.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := conv.MetricTable(); !strings.Contains(string(doc), want) {
-		t.Errorf("docs/telemetry.md does not have this table:\n%s", want)
+	for _, want := range []string{conv.MetricTable(), conv.AttributeTable()} {
+		if !strings.Contains(string(doc), want) {
+			t.Errorf("docs/telemetry.md does not have this table:\n%s", want)
+		}
 	}
 }
 

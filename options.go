@@ -50,10 +50,12 @@ type config struct {
 	noDrain   bool
 	capture   bool
 	models    vocabulary
+	answers   vocabulary // the models that answered
 	codes     vocabulary
 	tiers     vocabulary
 
 	conventions Conventions
+	stall       time.Duration
 
 	metricLabels []*metricLabel
 
@@ -67,10 +69,11 @@ type config struct {
 const (
 	defaultAtOnce      = 50 * time.Microsecond
 	defaultConcurrency = 64
+	defaultStall       = 5 * time.Second
 )
 
 func newConfig[O ClientOption](opts []O) *config {
-	c := &config{atOnce: defaultAtOnce}
+	c := &config{atOnce: defaultAtOnce, stall: defaultStall}
 	for _, o := range opts {
 		o.applyClient(c)
 	}
@@ -83,10 +86,10 @@ func newConfig[O ClientOption](opts []O) *config {
 	if _, off := c.tracers.(tracenoop.TracerProvider); !off {
 		c.tracer = c.tracers.Tracer(scope, trace.WithInstrumentationVersion(Version))
 	}
+	if c.conventions == 0 {
+		c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
+	}
 	if _, off := c.meters.(metricnoop.MeterProvider); !off {
-		if c.conventions == 0 {
-			c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
-		}
 		c.metrics = newInstruments(c.meters, conv.Generation(c.conventions))
 	}
 	return c
@@ -137,7 +140,7 @@ func WithObserver(f func(*Call)) Option {
 }
 
 // Conventions are versions of OpenTelemetry's conventions for generative AI, by
-// which metrics are named.
+// which metrics and attributes are named.
 type Conventions uint8
 
 // The conventions that WithConventions takes.
@@ -150,7 +153,7 @@ const (
 	ConventionsBoth = ConventionsLatest | ConventionsV141
 )
 
-// WithConventions names metrics by the given conventions.
+// WithConventions names metrics and attributes by the given conventions.
 //
 // By default the environment says, by OTEL_SEMCONV_STABILITY_OPT_IN: with
 // gen_ai/v1.41 among its words those, with gen_ai/dup both, else the latest.
@@ -173,6 +176,14 @@ func conventionsByEnv(words string) (v Conventions) {
 		v = ConventionsLatest
 	}
 	return v
+}
+
+// WithStallLimit sets the gap between two outputs of a stream from which on a
+// call's span has an event tacho.stall, with its duration.
+//
+// By default it is 5 s. With 0 or less there are no such events.
+func WithStallLimit(d time.Duration) Option {
+	return optionFunc(func(c *config) { c.stall = d })
 }
 
 // WithMetricLabels puts the labels of those names that ContextWithLabels gave a

@@ -19,6 +19,7 @@ type recordJSON struct {
 	RequestModel  string  `json:"request_model,omitempty"`
 	ResponseModel string  `json:"response_model,omitempty"`
 	ResponseID    string  `json:"response_id,omitempty"`
+	Conversation  string  `json:"conversation_id,omitempty"`
 	Stream        bool    `json:"stream"`
 	Attempt       int     `json:"attempt"`
 	Attempts      int     `json:"attempts"`
@@ -139,7 +140,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	r := recordJSON{
 		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
 		RequestModel: c.RequestModel(), ResponseModel: c.ResponseModel(), ResponseID: c.ResponseID(),
-		Stream: c.stream, Attempt: c.Attempt(), Attempts: 1, Redirects: c.Redirects(),
+		Conversation: c.conversation, Stream: c.stream, Attempt: c.Attempt(), Attempts: 1, Redirects: c.Redirects(),
 		Outcome: c.outcome.String(), Status: int(c.status), Start: c.start.Format(time.RFC3339Nano),
 		Phases: c.phasesJSON(), Conn: c.connJSON(),
 		TTFB: c.seconds(TTFB), TTFC: c.seconds(TTFC), TTFT: c.seconds(TTFT), TTFO: c.seconds(TTFO), TTLT: c.seconds(TTLT),

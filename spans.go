@@ -7,25 +7,33 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/tacho-go/tacho/internal/conv"
+	"github.com/tacho-go/tacho/internal/wire"
 )
 
 // scope names the instrumentation.
 const scope = "github.com/tacho-go/tacho"
 
-// startSpan begins the call's span and returns the context that carries it.
+// startSpan begins the call's span and returns the context that carries it. What
+// samplers may want is set at creation. A span of the same operation that is
+// current already, a framework's own, is enriched in place of a second one.
 func (x *exchange) startSpan(ctx context.Context) context.Context {
 	if x.config.tracer == nil {
 		return ctx
 	}
 	c := x.call
+	if s := trace.SpanFromContext(ctx); isOurs(s, c.Operation()) {
+		x.span, x.borrowed = s, true
+		return ctx
+	}
 	name := c.Operation()
-	attrs := make([]attribute.KeyValue, 0, 5)
+	attrs := make([]attribute.KeyValue, 0, 8)
 	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
 	if !c.req.Model.Empty() {
 		model := x.config.models.word(c.RequestModel())
@@ -33,11 +41,29 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 		attrs = append(attrs, conv.RequestModel.String(model))
 	}
 	attrs = appendServer(attrs, c.server)
+	if more, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue); more != nil {
+		attrs = append(attrs, more...)
+	}
 	fenced(func() {
 		ctx, x.span = x.config.tracer.Start(ctx, name,
 			trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.start), trace.WithAttributes(attrs...))
 	})
 	return ctx
+}
+
+// isOurs reports whether a span is of an operation of generative AI, as far as
+// its SDK lets it be read.
+func isOurs(s trace.Span, operation string) bool {
+	readable, ok := s.(interface{ Attributes() []attribute.KeyValue })
+	if !ok || !s.IsRecording() {
+		return false
+	}
+	for _, kv := range readable.Attributes() {
+		if kv.Key == conv.OperationName {
+			return kv.Value.AsString() == operation
+		}
+	}
+	return false
 }
 
 func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValue {
@@ -61,30 +87,48 @@ func (x *exchange) endSpan() {
 	}
 	if x.span.IsRecording() {
 		x.span.SetAttributes(c.spanAttributes(x.config)...)
-		if x.watched != nil && !c.req.Model.Empty() {
+		if (x.watched != nil || x.borrowed) && !c.req.Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
 			model := x.config.models.word(c.RequestModel())
-			x.span.SetName(c.Operation() + " " + model)
 			x.span.SetAttributes(conv.RequestModel.String(model))
+			if !x.borrowed {
+				x.span.SetName(c.Operation() + " " + model)
+			}
+		}
+		if d, ok := c.TTFT(); ok {
+			x.span.AddEvent(conv.EventFirstToken, trace.WithTimestamp(c.start.Add(d)))
 		}
 		if c.outcome.Bad() {
 			x.span.SetStatus(codes.Error, x.config.codes.word(c.errorType()))
 		}
 	}
-	x.span.End(trace.WithTimestamp(end))
+	if !x.borrowed {
+		x.span.End(trace.WithTimestamp(end))
+	}
+}
+
+// stall tells the span of a gap beyond the limit, which ended now.
+func (x *exchange) stall(gap, at time.Duration) {
+	if limit := x.config.stall; x.span == nil || limit <= 0 || gap <= limit {
+		return
+	}
+	fenced(func() {
+		x.span.AddEvent(conv.EventStall, trace.WithTimestamp(x.call.start.Add(at)), trace.WithAttributes(conv.StallDuration.Float64(inSeconds(gap))))
+	})
 }
 
 func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
-	a := make([]attribute.KeyValue, 0, 16)
+	a := make([]attribute.KeyValue, 0, 32)
 	a = append(a, conv.Outcome.String(c.outcome.String()))
-	if c.stream || c.req.Stream {
-		a = append(a, conv.RequestStream.Bool(true))
-	}
+	a = c.appendRequest(a)
 	if !c.facts.Model.Empty() {
-		a = append(a, conv.ResponseModel.String(g.models.word(c.ResponseModel())))
+		a = append(a, conv.ResponseModel.String(g.answers.word(c.ResponseModel())))
 	}
 	if !c.facts.ID.Empty() {
 		a = append(a, conv.ResponseID.String(bounded(c.ResponseID())))
+	}
+	if t := c.facts.Tier; t != "" {
+		a = append(a, conv.ServiceTier.String(g.tiers.word(t)))
 	}
 	if n := len(c.facts.Finish); n > 0 {
 		reasons := make([]string, n)
@@ -96,20 +140,110 @@ func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 		a = append(a, conv.FinishReasons.StringSlice(reasons))
 	}
 	u := &c.facts.Usage
-	if u.Input.OK {
-		a = append(a, conv.InputTokens.Int64(u.Input.N))
+	for _, n := range [...]struct {
+		key   attribute.Key
+		count *wire.Count
+	}{{conv.InputTokens, &u.Input}, {conv.OutputTokens, &u.Output}, {conv.CacheRead, &u.CacheRead}, {conv.ReasoningTokens, &u.Reasoning}} {
+		if n.count.OK {
+			a = append(a, n.key.Int64(n.count.N))
+		}
 	}
-	if u.Output.OK {
-		a = append(a, conv.OutputTokens.Int64(u.Output.N))
+	if n := u.CacheWrite; n.OK {
+		if g.conventions&ConventionsLatest != 0 {
+			a = append(a, conv.CacheWrite.Int64(n.N))
+		}
+		if g.conventions&ConventionsV141 != 0 {
+			a = append(a, conv.CacheWrite141.Int64(n.N))
+		}
 	}
-	if d, ok := c.TTFC(); ok {
-		a = append(a, conv.TimeToFirstChunk.Float64(inSeconds(d)))
+	for _, f := range [...]struct {
+		key    attribute.Key
+		figure Figure
+	}{{conv.TimeToFirstChunk, TTFC}, {conv.TimeToFirstToken, TTFT}, {conv.TimeToFirstOutput, TTFO}, {conv.TimeToLastToken, TTLT}, {conv.TimePerToken, TPOT}} {
+		if d, ok := c.Figure(f.figure); ok {
+			a = append(a, f.key.Float64(inSeconds(d)))
+		}
 	}
-	if d, ok := c.TTFT(); ok {
-		a = append(a, conv.TimeToFirstToken.Float64(inSeconds(d)))
+	if reused, ok := c.Reused(); ok {
+		a = append(a, conv.Reused.Bool(reused))
+	}
+	if c.attempt > 1 {
+		a = append(a, conv.Attempt.Int(int(c.attempt)))
+	}
+	if c.upper {
+		a = append(a, conv.UpperBound.Bool(true))
+	}
+	if c.Buffered() {
+		a = append(a, conv.Buffered.Bool(true))
 	}
 	if t := g.codes.word(c.errorType()); t != "" {
 		a = append(a, conv.ErrorType.String(t))
+	}
+	return a
+}
+
+// appendRequest appends what the request says.
+func (c *Call) appendRequest(a []attribute.KeyValue) []attribute.KeyValue {
+	q := &c.req
+	if c.stream || q.Stream {
+		a = append(a, conv.RequestStream.Bool(true))
+	}
+	switch c.api {
+	case wire.ChatCompletions, wire.Responses:
+		a = append(a, conv.APIType.String(c.api.String()))
+	}
+	if c.conversation != "" {
+		a = append(a, conv.ConversationID.String(bounded(c.conversation)))
+	}
+	if q.N.OK && q.N.N != 1 {
+		a = append(a, conv.ChoiceCount.Int64(q.N.N))
+	}
+	count := func(key attribute.Key, n wire.Count) {
+		if n.OK {
+			a = append(a, key.Int64(n.N))
+		}
+	}
+	number := func(key attribute.Key, n wire.Number) {
+		if n.OK {
+			a = append(a, key.Float64(n.V))
+		}
+	}
+	word := func(key attribute.Key, s string) {
+		if s != "" {
+			a = append(a, key.String(bounded(s)))
+		}
+	}
+	count(conv.MaxTokens, q.MaxTokens)
+	number(conv.Temperature, q.Temperature)
+	number(conv.TopP, q.TopP)
+	switch c.api {
+	case wire.ImagesGenerations, wire.ImagesEdits, wire.ImagesVariations:
+		word(conv.OutputType, "image")
+	case wire.Speech:
+		word(conv.OutputType, "speech")
+	}
+	m := q.More
+	if m == nil {
+		return a
+	}
+	number(conv.FrequencyPenalty, m.Frequency)
+	number(conv.PresencePenalty, m.Presence)
+	count(conv.Seed, m.Seed)
+	count(conv.TopK, m.TopK)
+	count(conv.Dimensions, m.Dimensions)
+	word(conv.PreviousResponse, m.Previous)
+	word(conv.ReasoningLevel, m.Effort)
+	if m.Tier != "auto" {
+		word(conv.RequestTier, m.Tier)
+	}
+	switch m.Format {
+	case "json_schema", "json_object":
+		word(conv.OutputType, "json")
+	case "text":
+		word(conv.OutputType, "text")
+	}
+	if m.Encoding != "" {
+		a = append(a, conv.EncodingFormats.StringSlice([]string{bounded(m.Encoding)}))
 	}
 	return a
 }

@@ -314,6 +314,7 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 	} else {
 		gap := at - c.ttlt
 		c.gaps.add(gap, c.network-x.networkAtLast)
+		x.stall(gap, at)
 		if x.gapSeries != nil {
 			x.gapSeries.gap(gap, c.start.Add(at))
 		}

@@ -48,23 +48,26 @@ func TestSpan(t *testing.T) {
 				"gen_ai.request.stream": true, "gen_ai.response.model": "m-2", "gen_ai.response.finish_reasons": []string{"stop"},
 				"gen_ai.usage.input_tokens": int64(7), "gen_ai.usage.output_tokens": int64(2),
 				"gen_ai.response.time_to_first_chunk": 0.1, "tacho.response.time_to_first_token": 0.11, "tacho.outcome": "complete",
+				"gen_ai.usage.cache_read.input_tokens": int64(0), "gen_ai.usage.reasoning.output_tokens": int64(0), "openai.api.type": "chat_completions", "tacho.connection.reused": false,
+				"tacho.response.time_to_first_output": 0.11, "tacho.response.time_to_last_token": 0.11,
 			}, codes.Unset, "", 140 * ms},
 		{"error status", chatPlain, sim.Script{HeaderDelay: 20 * ms, Status: 429, ErrorCode: "rate_limit_exceeded"},
 			map[string]any{
 				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
-				"tacho.outcome": "error", "error.type": "rate_limit_exceeded",
+				"tacho.outcome": "error", "error.type": "rate_limit_exceeded", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
 			}, codes.Error, "rate_limit_exceeded", 20 * ms},
 		{"an error code that is content", chatPlain, sim.Script{Status: 400, ErrorCode: "my name is Eve"},
 			map[string]any{
 				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
-				"tacho.outcome": "error", "error.type": "_OTHER",
+				"tacho.outcome": "error", "error.type": "_OTHER", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
 			}, codes.Error, "_OTHER", 0},
 		{"cut", chatStream, sim.Script{Gap: 10 * ms, Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Cut()}},
 			map[string]any{
 				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
 				"gen_ai.request.stream": true, "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": []string{"error"},
 				"gen_ai.response.time_to_first_chunk": 0.0, "tacho.response.time_to_first_token": 0.01,
-				"tacho.outcome": "cut", "error.type": "connection",
+				"tacho.outcome": "cut", "error.type": "connection", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
+				"tacho.response.time_to_first_output": 0.01, "tacho.response.time_to_last_token": 0.01,
 			}, codes.Error, "connection", 20 * ms},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

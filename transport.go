@@ -136,6 +136,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	c.redirects = redirects(req)
 	ctx := req.Context()
 	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
+	c.conversation, _ = ctx.Value(conversationKey{}).(string)
 	x.observers, _ = ctx.Value(observerKey{}).(*observerList)
 	return x
 }

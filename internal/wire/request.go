@@ -27,11 +27,7 @@ type More struct {
 	Effort              string // of reasoning
 	Format              string // the type of the response's format
 	Encoding            string // of embeddings
-	Stop                []string
 }
-
-// maxStop bounds the stop sequences that are kept.
-const maxStop = 16
 
 func (d *Decoder) more() *More {
 	if d.req.More == nil {
@@ -105,8 +101,6 @@ func requestChild(k []byte) slot {
 		return qText
 	case "encoding_format":
 		return qEncoding
-	case "stop":
-		return qStop
 	}
 	return none
 }
@@ -127,10 +121,6 @@ func (d *Decoder) requestText(s slot, b []byte) {
 		d.more().Format = string(b)
 	case qEncoding:
 		d.more().Encoding = string(b)
-	case qStop:
-		if m := d.more(); len(m.Stop) < maxStop {
-			m.Stop = append(m.Stop, string(b))
-		}
 	}
 }
 

@@ -105,14 +105,13 @@ const (
 	qFormatType
 	qText
 	qEncoding
-	qStop
 
 	numSlots
 
 	eFirst, eLast = eMessage, eOther
 	uFirst, uLast = uInput, uReasoning
 	rFirst, rLast = rType, rArgs
-	qFirst, qLast = qModel, qStop
+	qFirst, qLast = qModel, qEncoding
 )
 
 // kinds says what becomes of a string in a place.
@@ -125,7 +124,7 @@ var kinds = [numSlots]strKind{
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rCode: strShort, rArgs: strText,
-	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qEncoding: strShort, qStop: strShort,
+	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qEncoding: strShort,
 }
 
 // child returns the place of a member, none when no table knows it.
@@ -251,7 +250,7 @@ func (d *Decoder) enters(s slot, array bool) bool {
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
-	case qTools, qMessages, qStop:
+	case qTools, qMessages:
 		return array
 	}
 	return false
