@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bench
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace"
+	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+
+	"github.com/tacho-go/tacho"
+)
+
+// canned answers every request on a pipe in memory with the same bytes, without
+// allocating, so that what is counted is the client's.
+func canned(b *testing.B, response []byte) *http.Transport {
+	b.Helper()
+	tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		client, server := net.Pipe()
+		go func() {
+			defer server.Close()
+			r := bufio.NewReader(server)
+			for {
+				length := 0
+				for {
+					line, err := r.ReadSlice('\n')
+					if err != nil {
+						return
+					}
+					if n, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+						for _, c := range bytes.TrimSpace(n) {
+							length = length*10 + int(c-'0')
+						}
+					}
+					if len(line) <= 2 {
+						break
+					}
+				}
+				if _, err := r.Discard(length); err != nil {
+					return
+				}
+				if _, err := server.Write(response); err != nil {
+					return
+				}
+			}
+		}()
+		return client, nil
+	}}
+	b.Cleanup(tr.CloseIdleConnections)
+	return tr
+}
+
+func answer(contentType, body string) []byte {
+	return fmt.Appendf(nil, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", contentType, len(body), body)
+}
+
+const chatAnswer = `{"id":"chatcmpl-BpUinPP6uoKQ7wujISoeiCaI3hAIf","object":"chat.completion","created":1751612521,"model":"gpt-4o-mini-2024-07-18","choices":[{"index":0,"message":{"role":"assistant","content":"Atlantic Ocean","refusal":null,"annotations":[]},"logprobs":null,"finish_reason":"stop"}],"usage":{"prompt_tokens":22,"completion_tokens":2,"total_tokens":24,"prompt_tokens_details":{"cached_tokens":0},"completion_tokens_details":{"reasoning_tokens":0}},"service_tier":"default","system_fingerprint":"fp_34a54ae93c"}`
+
+const streamEvents = 200
+
+func streamAnswer() string {
+	var body strings.Builder
+	for i := range streamEvents {
+		fmt.Fprintf(&body, "data: {\"id\":\"chatcmpl-BpUinPP6uoKQ7wujISoeiCaI3hAIf\",\"object\":\"chat.completion.chunk\",\"created\":1751612521,\"model\":\"gpt-4o-mini-2024-07-18\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\" word%d\"},\"logprobs\":null,\"finish_reason\":null}],\"usage\":null}\n\n", i)
+	}
+	return body.String() + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
+}
+
+// instruments are the ways to measure calls over one base. Spans are made by the
+// SDK, always sampled, and dropped at their end; metrics are aggregated.
+func instruments(base http.RoundTripper) []struct {
+	name string
+	rt   http.RoundTripper
+} {
+	tp := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(dropping{}))
+	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
+	httpTrace := func(opts ...otelhttptrace.ClientTraceOption) http.RoundTripper {
+		return otelhttp.NewTransport(base, otelhttp.WithTracerProvider(tp), otelhttp.WithMeterProvider(mp), otelhttp.WithClientTrace(func(ctx context.Context) *httptrace.ClientTrace {
+			return otelhttptrace.NewClientTrace(ctx, append(opts, otelhttptrace.WithTracerProvider(tp))...)
+		}))
+	}
+	return []struct {
+		name string
+		rt   http.RoundTripper
+	}{
+		{"bare", base},
+		{"tacho, recorder", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())},
+		{"tacho, full", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithTracerProvider(tp), tacho.WithMeterProvider(mp))},
+		{"otelhttp", otelhttp.NewTransport(base, otelhttp.WithTracerProvider(tp), otelhttp.WithMeterProvider(mp))},
+		{"otelhttp, otelhttptrace", httpTrace()},
+		{"otelhttp, otelhttptrace without sub-spans", httpTrace(otelhttptrace.WithoutSubSpans())},
+	}
+}
+
+// dropping is a processor that keeps nothing.
+type dropping struct{}
+
+func (dropping) OnStart(context.Context, sdktrace.ReadWriteSpan) {}
+func (dropping) OnEnd(sdktrace.ReadOnlySpan)                     {}
+func (dropping) Shutdown(context.Context) error                  { return nil }
+func (dropping) ForceFlush(context.Context) error                { return nil }
+
+func call(b *testing.B, rt http.RoundTripper, body, buf []byte) {
+	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://host.invalid/v1/chat/completions", bytes.NewReader(body))
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for {
+		if _, err := resp.Body.Read(buf); err == io.EOF {
+			break
+		} else if err != nil {
+			b.Fatal(err)
+		}
+	}
+	resp.Body.Close()
+}
+
+// BenchmarkHTTP counts allocations; for the times, which wander with the machine,
+// see BenchmarkHTTPOver.
+func BenchmarkHTTP(b *testing.B) {
+	for _, kind := range kinds {
+		base := canned(b, kind.response)
+		buf := make([]byte, 4096)
+		for _, i := range instruments(base) {
+			b.Run(kind.name+"/"+i.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					call(b, i.rt, kind.request, buf)
+				}
+			})
+		}
+	}
+}
+
+var kinds = []struct {
+	name              string
+	request, response []byte
+}{
+	{"chat", []byte(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}],"max_tokens":50,"temperature":0.3}`), answer("application/json", chatAnswer)},
+	{"stream of 200", []byte(`{"stream":true,"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}]}`), answer("text/event-stream", streamAnswer())},
+}
+
+// BenchmarkHTTPOver runs small batches of all in turns, so that a machine whose
+// speed wanders wanders for all, and reports the medians over bare. ns/op is of no
+// use here.
+func BenchmarkHTTPOver(b *testing.B) {
+	for _, kind := range kinds {
+		b.Run(kind.name, func(b *testing.B) {
+			const batch = 50
+			all := instruments(canned(b, kind.response))
+			buf := make([]byte, 4096)
+			times := make([][]float64, len(all))
+			for b.Loop() {
+				var bare float64
+				for i, x := range all {
+					start := time.Now()
+					for range batch {
+						call(b, x.rt, kind.request, buf)
+					}
+					t := float64(time.Since(start).Nanoseconds()) / batch
+					if i == 0 {
+						bare = t
+						times[i] = append(times[i], t)
+					} else {
+						times[i] = append(times[i], t-bare)
+					}
+				}
+			}
+			for i, x := range all {
+				slices.Sort(times[i])
+				b.ReportMetric(times[i][len(times[i])/2], "ns:"+strings.NewReplacer(" ", "_", ",", "").Replace(x.name))
+			}
+		})
+	}
+}
