@@ -37,6 +37,7 @@ type callSets struct {
 	phases  [len(phases)]attrs
 	limits  [2]attrs // requests and tokens
 	faults  attrs
+	baggage attrs
 
 	overflow attrs
 	folded   int64 // values that are _OTHER
@@ -131,6 +132,7 @@ func newSets(c *Call, g *config) *callSets {
 	}
 	s.tokens, s.unknown = with(conv.TokenModality.String(modality)), with(conv.TokenModality.String("unknown"))
 	s.limits = [2]attrs{with(conv.RateLimitKind.String("requests")), with(conv.RateLimitKind.String("tokens"))}
+	s.baggage = newAttrs(conv.OverflowKind.String("baggage"))
 	s.faults, s.overflow = newAttrs(conv.OverflowKind.String("parse_fault")), newAttrs(conv.OverflowKind.String("attribute"))
 	for k, f := range phases {
 		s.phases[k] = with(conv.PhaseKey.String(f.String()))

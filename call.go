@@ -50,6 +50,7 @@ type Call struct {
 	attempt      int32
 	redirects    int32
 	status       int32
+	dropped      int32 // members of the baggage that did not fit the headers
 
 	api          wire.API
 	firstChannel wire.Channel
@@ -234,6 +235,10 @@ func (c *Call) TraceID() (string, bool) {
 	}
 	return c.trace.String(), true
 }
+
+// Dropped returns how many members of the baggage did not fit the request's
+// headers; see WithPropagationTo.
+func (c *Call) Dropped() int { return int(c.dropped) }
 
 // Failure returns what went wrong, absent when nothing is known to.
 func (c *Call) Failure() (Failure, bool) {

@@ -104,6 +104,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 		x.stop = context.AfterFunc(parent, x.contextDone)
 	}
 	r := req.WithContext(&x.ctx)
+	fenced(func() { x.propagate(parent, r) })
 	if !known {
 		x.watched = watch(req)
 		r.Body = x.watched

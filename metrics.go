@@ -113,6 +113,9 @@ func (i *instruments) record(ctx context.Context, g *config, c *Call) {
 	if c.facts.Faults > 0 {
 		i.count(ctx, conv.Overflow, int64(c.facts.Faults), &s.faults)
 	}
+	if c.dropped > 0 {
+		i.count(ctx, conv.Overflow, int64(c.dropped), &s.baggage)
+	}
 	if n := s.folded; n > 0 {
 		i.count(ctx, conv.Overflow, n, &s.overflow)
 	}

@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"log/slog"
 	"net/http"
 	"os"
 	"strings"
@@ -56,6 +57,9 @@ type config struct {
 
 	conventions Conventions
 	stall       time.Duration
+	logger      *slog.Logger
+	slow        time.Duration
+	propagateTo []string
 
 	metricLabels []*metricLabel
 
@@ -184,6 +188,35 @@ func conventionsByEnv(words string) (v Conventions) {
 // By default it is 5 s. With 0 or less there are no such events.
 func WithStallLimit(d time.Duration) Option {
 	return optionFunc(func(c *config) { c.stall = d })
+}
+
+// WithLogger writes a line for each call that failed, was slow or stalled: the
+// call as a group, why, and trace_id and span_id where it has them. It has no
+// content. What is slow WithSlowLimit says, what a stall is WithStallLimit. Calls
+// that failed are warnings, others information.
+//
+// By default nothing is logged.
+func WithLogger(l *slog.Logger) Option {
+	return optionFunc(func(c *config) { c.logger = l })
+}
+
+// WithSlowLimit sets the duration from which on a call is slow, for WithLogger.
+//
+// By default, and with 0 or less, none is.
+func WithSlowLimit(d time.Duration) Option {
+	return optionFunc(func(c *config) { c.slow = d })
+}
+
+// WithPropagationTo lets the trace context and the baggage of calls go to the
+// given hosts, by OpenTelemetry's global propagator: names as in a URL, without a
+// port; one that begins with a dot stands for all that end so. Members of the
+// baggage are left out, those that the propagator writes last first, as long as
+// the headers would have more than 8 KiB; Call.Dropped tells how many.
+//
+// By default nothing of that leaves: an endpoint on the internet has no use for
+// it, and baggage may hold what is private. Given more than once, the hosts add up.
+func WithPropagationTo(hosts ...string) Option {
+	return optionFunc(func(c *config) { c.propagateTo = append(c.propagateTo, hosts...) })
 }
 
 // WithMetricLabels puts the labels of those names that ContextWithLabels gave a

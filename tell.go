@@ -15,12 +15,17 @@ import (
 func (x *exchange) tell() {
 	c := x.call
 	x.trace.Freeze()
-	fenced(func() { c.trace = trace.SpanContextFromContext(x.ctx.parent).TraceID() })
+	var at trace.SpanContext
+	fenced(func() { at = trace.SpanContextFromContext(x.ctx.parent) })
+	c.trace = at.TraceID()
 	if x.span != nil {
 		fenced(x.endSpan)
 	}
 	if m := x.config.metrics; m != nil {
 		fenced(func() { m.record(x.ctx.parent, x.config, c) })
+	}
+	if x.config.logger != nil {
+		fenced(func() { x.config.log(x.ctx.parent, c, at) })
 	}
 	if r := x.config.recorder; r != nil {
 		r.add(c)

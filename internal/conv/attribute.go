@@ -70,7 +70,7 @@ func Attributes() []Attribute {
 		{StallDuration, "spans", "tacho", "seconds of a gap, on the event tacho.stall"},
 		{PhaseKey, "metrics", "tacho", "dns, connect, tls, send or wait"},
 		{RateLimitKind, "metrics", "tacho", "requests or tokens"},
-		{OverflowKind, "metrics", "tacho", "attribute or parse_fault"},
+		{OverflowKind, "metrics", "tacho", "attribute, parse_fault or baggage"},
 	}
 }
 

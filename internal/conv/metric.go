@@ -104,7 +104,7 @@ func Metrics() []Metric {
 		{ActiveCalls, UpDownCounter, "{call}", 0, nil, "Calls under way."},
 		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait."},
 		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens."},
-		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, and parts of answers that were no JSON."},
+		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit."},
 	}
 }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"log/slog"
+
+	"go.opentelemetry.io/otel/trace"
+)
+
+// log writes a line for a call that failed, was slow or stalled.
+func (g *config) log(ctx context.Context, c *Call, at trace.SpanContext) {
+	why, level := "", slog.LevelInfo
+	d, _ := c.Duration()
+	gaps, _ := c.Gaps()
+	switch {
+	case c.outcome.Bad():
+		why, level = "failed", slog.LevelWarn
+	case g.stall > 0 && gaps.Max > g.stall:
+		why = "stalled"
+	case g.slow > 0 && d > g.slow:
+		why = "slow"
+	default:
+		return
+	}
+	if !g.logger.Enabled(ctx, level) {
+		return
+	}
+	attrs := []slog.Attr{slog.Any("call", c)}
+	if why == "stalled" {
+		attrs = append(attrs, slog.Duration("longest_gap", gaps.Max))
+	}
+	if at.IsValid() {
+		attrs = append(attrs, slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
+	}
+	g.logger.LogAttrs(ctx, level, "llm call "+why, attrs...)
+}

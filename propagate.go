@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/baggage"
+	"go.opentelemetry.io/otel/propagation"
+)
+
+// maxHeaders bounds the headers of a request that trace context is added to, in
+// bytes: what common servers take.
+const maxHeaders = 8 << 10
+
+// propagates reports whether trace context may go to a host.
+func (g *config) propagates(host string) bool {
+	for _, h := range g.propagateTo {
+		if h != "" && (strings.EqualFold(h, host) || h[0] == '.' && len(host) > len(h) && strings.EqualFold(host[len(host)-len(h):], h)) {
+			return true
+		}
+	}
+	return false
+}
+
+// propagate adds the trace context and the baggage of ctx to a copy of the
+// request's headers, if its host may have them. Nothing is added that would make
+// the headers too many: baggage goes first.
+func (x *exchange) propagate(ctx context.Context, r *http.Request) {
+	if len(x.config.propagateTo) == 0 || !x.config.propagates(r.URL.Hostname()) {
+		return
+	}
+	p := otel.GetTextMapPropagator()
+	members := baggage.FromContext(ctx).Members()
+	for {
+		h := r.Header.Clone()
+		if h == nil {
+			h = http.Header{}
+		}
+		p.Inject(ctx, propagation.HeaderCarrier(h))
+		if headerBytes(h) <= maxHeaders {
+			r.Header = h
+			return
+		}
+		if len(members) == 0 {
+			return
+		}
+		members = members[:len(members)-1]
+		x.call.dropped++
+		left, err := baggage.New(members...)
+		if err != nil {
+			return
+		}
+		ctx = baggage.ContextWithBaggage(ctx, left)
+	}
+}
+
+// headerBytes is the size of headers as HTTP/1.1 sends them.
+func headerBytes(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(": ") + len(v) + len("\r\n")
+		}
+	}
+	return n
+}
