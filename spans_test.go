@@ -124,7 +124,7 @@ func TestSpanEvents(t *testing.T) {
 			for _, e := range span.Events() {
 				name := e.Name
 				for _, a := range e.Attributes {
-					name += " " + a.Value.Emit()
+					name += " " + a.Value.String()
 				}
 				got[name] = e.Time.Sub(span.StartTime())
 			}
