@@ -98,15 +98,16 @@ func TestCallAllocations(t *testing.T) { //nolint:paralleltest // counts the all
 }
 
 // TestEventAllocations holds that an event allocates nothing: a stream of 2,000
-// events allocates as often as one of 1,000.
+// events allocates as often as one of 1,000. The least of many single calls
+// counts: a gap of another length, on a busy machine, makes a page of a histogram.
 func TestEventAllocations(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
 	buf := make([]byte, 8192)
 	allocs := func(events, pieces int) float64 {
 		_, body, _ := bytes.Cut(streamResponse(events), []byte("\r\n\r\n"))
 		rt := tacho.NewTransport(&stub{body, pieces}, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
 		n := 1e9
-		for range 10 {
-			n = min(n, testing.AllocsPerRun(5, func() { call(t, rt, []byte(chatStream), buf) }))
+		for range 50 {
+			n = min(n, testing.AllocsPerRun(1, func() { call(t, rt, []byte(chatStream), buf) }))
 		}
 		return n
 	}
