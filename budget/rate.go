@@ -70,18 +70,30 @@ func (j *judge) rate(calls []*tacho.Call, g tacho.Group) {
 	if k := len(t.series); k > 0 {
 		res.Effective = effective(t.series) / float64(k) * float64(n)
 	}
-	at := func(k float64) (float64, float64) {
-		l, _, _ := stat.Wilson(low*k, k, j.confidence)
-		_, h, _ := stat.Wilson(high*k, k, j.confidence)
+	at := func(n int64, k float64) (float64, float64) {
+		l, _ := rateInterval(low, float64(n), k, j.confidence)
+		_, h := rateInterval(high, float64(n), k, j.confidence)
 		return l, h
 	}
-	l, h := at(res.Effective)
+	l, h := at(n, res.Effective)
 	if j.between(l, h); res.Verdict == Undecided {
 		res.More = j.more(n, func(m int64) Verdict {
-			l, h := at(res.Effective / float64(n) * float64(m))
+			l, h := at(m, res.Effective/float64(n)*float64(m))
 			return verdict(b, l, h)
 		})
 	}
+}
+
+// rateInterval is the score interval of a share of n values that are worth fewer
+// independent ones.
+func rateInterval(share, n, effective, confidence float64) (low, high float64) {
+	z := stat.NormalQuantile((1 + confidence) / 2)
+	if effective < n {
+		// What they are worth is itself an estimate, from √n blocks of √n values
+		// that overlap, which have 1.5 times the degrees of freedom of as many apart.
+		z = stat.StudentQuantile((1+confidence)/2, 1.5*(math.Sqrt(n)-1))
+	}
+	return stat.WilsonAt(share*effective, effective, z)
 }
 
 func tallyCalls(b Budget, calls []*tacho.Call) (t tally) {

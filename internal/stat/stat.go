@@ -118,12 +118,17 @@ func Wilson(k, n, confidence float64) (low, high float64, ok bool) {
 	if !(n > 0) || k < 0 || k > n || !(confidence > 0 && confidence < 1) {
 		return 0, 0, false
 	}
-	z := NormalQuantile((1 + confidence) / 2)
+	low, high = WilsonAt(k, n, NormalQuantile((1+confidence)/2))
+	return low, high, true
+}
+
+// WilsonAt is Wilson at so many standard deviations, of k and n in its range.
+func WilsonAt(k, n, z float64) (low, high float64) {
 	p := k / n
 	centre := p + z*z/(2*n)
 	half := z * math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
 	scale := 1 + z*z/n
-	return max(0, (centre-half)/scale), min(1, (centre+half)/scale), true
+	return max(0, (centre-half)/scale), min(1, (centre+half)/scale)
 }
 
 // NormalQuantile returns the p-quantile of the standard normal distribution.
