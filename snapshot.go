@@ -207,7 +207,7 @@ func (s *Series) has(namesAndValues []string) bool {
 // add adds what a group gained.
 func (g *Group) add(d *groupState, mag uint) {
 	for f := range d.figures {
-		if len(d.figures[f].counts) == 0 {
+		if p := d.figures[f]; len(p.counts) == 0 && p.sum == 0 {
 			continue
 		}
 		if g.figures[f] == nil {

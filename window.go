@@ -118,7 +118,9 @@ func (g *group) gained(next bool) *groupState {
 		sum := h.total()
 		before := &g.before.figures[f]
 		gain, now := h.packSince(before.counts, next)
-		if len(gain) > 0 {
+		// A value may be counted in one window and its part of the sum come in the
+		// next, where nothing else does: it is kept, or the sum of all falls short.
+		if len(gain) > 0 || sum != before.sum {
 			any = true
 			d.figures[f] = packed{gain, sum - before.sum}
 		}
