@@ -62,6 +62,7 @@ type config struct {
 	propagateTo []string
 
 	metricLabels []*metricLabel
+	objectives   []objective
 
 	// Client only.
 	headers     [][2]string

@@ -23,6 +23,9 @@ func (x *exchange) tell() {
 	}
 	if m := x.config.metrics; m != nil {
 		fenced(func() { m.record(x.ctx.parent, x.config, c) })
+		if o := x.config.objectives; o != nil {
+			fenced(func() { m.judge(x.ctx.parent, o, c) })
+		}
 	}
 	if x.config.logger != nil {
 		fenced(func() { x.config.log(x.ctx.parent, c, at) })

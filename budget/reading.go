@@ -104,14 +104,10 @@ func (b Budget) mixes() bool {
 func (r Reading) chosen(b Budget) (calls []*tacho.Call, mixed bool) {
 	var streams, plain int
 	for _, c := range r.calls {
-		stream := isStream(c)
-		if b.stream != nil && stream != *b.stream || b.onlyStreams() && !stream || !hasLabels(c, b.labels) {
+		if !b.covers(c) {
 			continue
 		}
-		if status, ok := c.Status(); ok && status >= 300 && status < 400 {
-			continue // a redirect is an exchange without an answer
-		}
-		if stream {
+		if isStream(c) {
 			streams++
 		} else {
 			plain++
@@ -119,6 +115,16 @@ func (r Reading) chosen(b Budget) (calls []*tacho.Call, mixed bool) {
 		calls = append(calls, c)
 	}
 	return calls, b.mixes() && streams > 0 && plain > 0
+}
+
+// covers reports whether a call is among those that a budget is of.
+func (b Budget) covers(c *tacho.Call) bool {
+	stream := isStream(c)
+	if b.stream != nil && stream != *b.stream || b.onlyStreams() && !stream || !hasLabels(c, b.labels) {
+		return false
+	}
+	status, ok := c.Status()
+	return !ok || status < 300 || status >= 400 // a redirect is an exchange without an answer
 }
 
 func hasLabels(c *tacho.Call, labels []tacho.Label) bool {

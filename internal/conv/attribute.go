@@ -71,6 +71,8 @@ func Attributes() []Attribute {
 		{PhaseKey, "metrics", "tacho", "dns, connect, tls, send or wait"},
 		{RateLimitKind, "metrics", "tacho", "requests or tokens"},
 		{OverflowKind, "metrics", "tacho", "attribute, parse_fault or baggage"},
+		{SLO, "metrics", "tacho", "the objective's name, on tacho.client.slo.calls"},
+		{SLOMet, "metrics", "tacho", "whether the call met it"},
 	}
 }
 

@@ -66,6 +66,8 @@ const (
 	PhaseKey          = attribute.Key("tacho.phase")
 	RateLimitKind     = attribute.Key("tacho.ratelimit.kind")
 	OverflowKind      = attribute.Key("tacho.overflow.kind")
+	SLO               = attribute.Key("tacho.slo")
+	SLOMet            = attribute.Key("tacho.slo.met")
 )
 
 // The names of span events.

@@ -70,6 +70,7 @@ const (
 	PhaseTime   = "tacho.client.phase.duration"
 	Remaining   = "tacho.client.ratelimit.remaining"
 	Overflow    = "tacho.client.overflow"
+	SLOCalls    = "tacho.client.slo.calls"
 )
 
 // Metrics returns all metrics that a transport may record.
@@ -105,6 +106,7 @@ func Metrics() []Metric {
 		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait."},
 		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens."},
 		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit."},
+		{SLOCalls, Counter, "{call}", 0, nil, "Calls that met and that missed each objective of WithBudgets."},
 	}
 }
 
