@@ -73,16 +73,24 @@ func Events(resp *http.Response) iter.Seq2[Event, error] {
 			r.marks = new(markList)
 			b.x.mark(r.marks)
 			defer b.x.mark(nil)
+			if b.filter != nil {
+				r.body, r.hides = readFunc(b.read), true
+			}
 		}
 		r.run(yield)
 	}
 }
+
+type readFunc func([]byte) (int, error)
+
+func (f readFunc) Read(p []byte) (int, error) { return f(p) }
 
 type eventReader struct {
 	body  io.Reader
 	scan  sse.Scanner
 	data  []byte
 	marks *markList // nil: no tap
+	hides bool      // the usage chunk, in place of the body, whose events would be one fewer than the marks
 }
 
 func (r *eventReader) run(yield func(Event, error) bool) {
@@ -101,6 +109,10 @@ func (r *eventReader) run(yield func(Event, error) bool) {
 					return
 				}
 				r.data = append(r.data, piece...)
+				continue
+			}
+			if r.hides && isUsageChunk(r.data) {
+				r.event()
 				continue
 			}
 			if !yield(r.event(), nil) {

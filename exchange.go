@@ -51,6 +51,7 @@ type exchange struct {
 	late     bool // what was read may have come earlier
 	borrowed bool // the span is a framework's own
 	some     bool // something was read
+	asked    bool // for the usage, by WithStreamUsage
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
 	// reading is when the Read under way began, plus 1; 0: none is.
@@ -105,6 +106,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	r := req.WithContext(&x.ctx)
 	fenced(func() { x.propagate(parent, r) })
+	x.askUsage(req, r, known)
 	if !known {
 		x.watched = watch(req)
 		r.Body = x.watched
@@ -180,6 +182,9 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		return resp, nil
 	}
 	b := &streamBody{x: x, from: resp}
+	if hides := x.asked && c.status < 300 && x.coded == notCoded && !isJSON(resp.Header); hides {
+		b.filter = new(usageFilter)
+	}
 	x.cleanup = runtime.AddCleanup(b, dropped, x)
 	if x.stop == nil && x.ctx.parent.Done() != nil && likely {
 		x.stop = context.AfterFunc(x.ctx.parent, x.contextDone)
@@ -189,6 +194,11 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	out := *resp
 	out.Body = b
 	b.out = &out
+	if b.filter != nil && out.ContentLength > 0 {
+		out.Header = out.Header.Clone()
+		out.Header.Del("Content-Length")
+		out.ContentLength = -1 // it will be shorter
+	}
 	if x.stop != nil && x.ctx.parent.Err() != nil {
 		x.contextDone() // it ended while there was no body to tell of
 	}

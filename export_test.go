@@ -75,3 +75,15 @@ func GroupOf(f Figure, fill func(*Histogram)) (g Group) {
 	fill(g.figures[f])
 	return g
 }
+
+// HideUsage returns a stream without its usage chunks, fed in pieces of n bytes.
+func HideUsage(stream []byte, n int) []byte {
+	var f usageFilter
+	for len(stream) > 0 {
+		k := min(n, len(stream))
+		f.feed(stream[:k])
+		stream = stream[k:]
+	}
+	f.release()
+	return f.out
+}

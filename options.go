@@ -63,6 +63,7 @@ type config struct {
 
 	metricLabels []*metricLabel
 	objectives   []objective
+	streamUsage  bool
 
 	// Client only.
 	headers     [][2]string

@@ -20,7 +20,10 @@ var hosts = [...]struct{ end, provider string }{
 	{"api.deepseek.com", "deepseek"},                    // api-docs.deepseek.com
 	{"codestral.mistral.ai", "mistral_ai"},              // docs.mistral.ai, code completion
 	{"api.mistral.ai", "mistral_ai"},                    // docs.mistral.ai/api
+	{"api.eu.mistral.ai", "mistral_ai"},                 // docs.mistral.ai, regional inference
+	{"api.us.mistral.ai", "mistral_ai"},                 // the same
 	{"api.x.ai", "x_ai"},                                // docs.x.ai/docs/api-reference
+	{".api.x.ai", "x_ai"},                               // docs.x.ai/developers/regions
 	{"api.perplexity.ai", "perplexity"},                 // docs.perplexity.ai
 	{"api.moonshot.ai", "moonshot_ai"},                  // platform.moonshot.ai/docs
 	{"api.moonshot.cn", "moonshot_ai"},                  // platform.moonshot.cn/docs

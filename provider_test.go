@@ -15,7 +15,7 @@ func TestProviders(t *testing.T) {
 		"api.openai.com": "openai", "API.OpenAI.com:443": "openai", "name.openai.azure.com": "azure.ai.openai",
 		"name.cognitiveservices.azure.com": "azure.ai.openai", "name.services.ai.azure.com": "azure.ai.inference",
 		"name.eastus2.models.inference.ai.azure.com": "azure.ai.inference", "api.groq.com": "groq", "api.deepseek.com": "deepseek",
-		"api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai", "api.perplexity.ai": "perplexity", "api.moonshot.ai": "moonshot_ai",
+		"api.mistral.ai": "mistral_ai", "api.x.ai": "x_ai", "us-east-1.api.x.ai": "x_ai", "api.eu.mistral.ai": "mistral_ai", "api.us.mistral.ai": "mistral_ai", "api.perplexity.ai": "perplexity", "api.moonshot.ai": "moonshot_ai",
 		"api.moonshot.cn": "moonshot_ai", "api.cohere.com": "cohere", "api.cohere.ai": "cohere", "api.anthropic.com": "anthropic",
 		"generativelanguage.googleapis.com": "gcp.gemini", "europe-west1-aiplatform.googleapis.com": "gcp.vertex_ai",
 		"us-south.ml.cloud.ibm.com": "ibm.watsonx.ai", "bedrock-runtime.us-east-1.amazonaws.com": "aws.bedrock",

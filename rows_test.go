@@ -63,6 +63,8 @@ func TestWhatServersSend(t *testing.T) {
 		{"padding is no text", chat, "text/event-stream", data(`{"choices":[{"delta":{"content":"a"}}],"obfuscation":"aaaaaaaa"}`, stop, done), map[string]any{"text_chars": 1.0}},
 		{"an error in the stream, by its event's name", chat, "text/event-stream", data(a) + "event: error\ndata: {\"error\":{\"message\":\"m\",\"type\":\"invalid_request_error\",\"code\":\"tool_use_failed\"}}\n\n",
 			map[string]any{"outcome": "stream_error", "error": map[string]any{"type": "invalid_request_error", "code": "tool_use_failed", "mid_stream": true}}},
+		{"an error in the stream, by its event's name, without an object", chat, "text/event-stream", data(a) + "event: error\ndata: {\"message\":\"m\",\"type\":\"rate_limit_exceeded\"}\n\n",
+			map[string]any{"outcome": "stream_error", "error": map[string]any{"type": "rate_limit_exceeded", "mid_stream": true}}},
 		{"an event that is no JSON", chat, "text/event-stream", data(a, "oops", stop, done), map[string]any{"outcome": "complete", "events": 3.0, "output_events": 1.0}},
 		{"a web page", chat, "text/html", "<html><body>404</body></html>", map[string]any{"outcome": "complete", "stream": false, "text_chars": 0.0}},
 		{"a Responses stream without its end", responses, "text/event-stream", data(`{"type":"response.created","response":{"id":"r","status":"in_progress"}}`, `{"type":"response.output_text.delta","delta":"a"}`),

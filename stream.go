@@ -16,15 +16,29 @@ type streamBody struct {
 	x *exchange
 	// At the end net/http sets trailers in the response that it keeps, from.
 	from, out *http.Response
+	filter    *usageFilter // nil: nothing is hidden
 }
 
 func (b *streamBody) Read(p []byte) (int, error) {
+	if b.filter != nil && len(p) > 0 && !b.x.isClosed() {
+		return b.filter.read(p, b.read)
+	}
+	return b.read(p)
+}
+
+func (b *streamBody) read(p []byte) (int, error) {
 	n, err := b.x.readBody(p)
 	if err != nil {
 		b.x.cleanup.Stop()
 		b.out.Trailer = b.from.Trailer
 	}
 	return n, err
+}
+
+func (x *exchange) isClosed() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.closed
 }
 
 func (b *streamBody) Close() error {
@@ -233,6 +247,9 @@ func (x *exchange) scanStream(p []byte, at time.Duration) {
 		case sse.Data:
 			if x.call.terminal {
 				x.dec.Discard()
+			}
+			if string(x.sse.Name()) == "error" {
+				x.dec.MarkError()
 			}
 			x.dec.Write(piece)
 		case sse.End:

@@ -26,14 +26,16 @@ type Transport struct {
 	config  *config
 	pending pending
 
-	readers readers
-	host    atomic.Pointer[knownHost] // of the first call: most transports have one
+	readers  readers
+	refusing hostSet                   // stream_options
+	host     atomic.Pointer[knownHost] // of the first call: most transports have one
 }
 
 type knownHost struct{ host, provider string }
 
 // NewTransport returns a Transport over base; a nil base is
-// http.DefaultTransport. It changes neither requests nor responses: the
+// http.DefaultTransport. Unless an option says so (WithStreamUsage,
+// WithPropagationTo), it changes neither requests nor responses: the
 // application reads the bytes that the server sent and gets the errors that
 // base returned.
 func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
@@ -51,9 +53,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return base.RoundTrip(req)
 	}
 	x := t.begin(api, req)
-	r := x.request(req)
-	resp, err := base.RoundTrip(r)
-	return x.response(req, r, resp, err)
+	return x.send(req, base.RoundTrip)
 }
 
 // Middleware measures the request that it hands to next. It has the signature
@@ -68,9 +68,7 @@ func (t *Transport) Middleware(req *http.Request, next func(*http.Request) (*htt
 		return next(req)
 	}
 	x := t.begin(api, req)
-	r := x.request(req)
-	resp, err := next(r)
-	return x.response(req, r, resp, err)
+	return x.send(req, next)
 }
 
 // Middleware returns a middleware for openai-go that measures each attempt.
@@ -96,6 +94,16 @@ func (t *Transport) CloseIdleConnections() {
 // with their context while nobody read were told. Wait returns the context's
 // error when that ends first.
 func (t *Transport) Wait(ctx context.Context) error { return t.pending.wait(ctx) }
+
+// send hands the request on by next.
+func (x *exchange) send(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
+	r := x.request(req)
+	resp, err := next(r)
+	if x.asked && err == nil && resp != nil {
+		r, resp, err = x.withoutUsage(req, r, resp, next)
+	}
+	return x.response(req, r, resp, err)
+}
 
 // route tells whether a request is a call, at the cost of a look at its path.
 func route(req *http.Request) wire.API {

@@ -209,6 +209,9 @@ func (d *Decoder) short(s slot, b []byte) {
 
 // scalar takes a number, true, false or null.
 func (d *Decoder) scalar(s slot, b []byte) {
+	if s == qStreamOptions {
+		d.req.StreamOptions = true
+	}
 	if b[0] == 'n' {
 		return // null says nothing, and never takes back what was said
 	}

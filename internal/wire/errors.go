@@ -149,6 +149,9 @@ func (d *Decoder) errorScalar(s slot, b []byte) {
 	}
 }
 
+// MarkError says that the document under way is an error, by the name of its event.
+func (d *Decoder) MarkError() { d.errs |= errMarked }
+
 // overError ends an error object.
 func (d *Decoder) overError() {
 	if d.errs&errType != 0 {

@@ -27,7 +27,7 @@ func itemChild(k []byte) slot {
 }
 
 func (d *Decoder) openItem() {
-	d.resp.item, d.resp.itemChars, d.resp.itemSummary = itemOther, 0, 0
+	d.resp.item, d.resp.itemChars, d.resp.itemSummary, d.resp.itemRefusal = itemOther, 0, 0, false
 	if d.kept != nil {
 		d.kept.item, d.kept.summary = d.kept.item[:0], d.kept.summary[:0]
 	}
@@ -52,6 +52,9 @@ func (d *Decoder) closeItem() {
 				f.Captured.add(d.kept.item, nil)
 			}
 		}
+		if r.itemRefusal {
+			d.untold(Refusal)
+		}
 	case itemReasoning:
 		d.closeThought()
 	}
@@ -59,8 +62,12 @@ func (d *Decoder) closeItem() {
 		return
 	}
 	c := d.tool.call
+	if c.Key == 0 && d.stream {
+		// One without an id is told by its place, when it is told again.
+		c.Key = 1 + uint64(max(r.outIndex, d.m.position()))
+	}
 	for i := range d.facts.Calls {
-		if have := &d.facts.Calls[i]; have.Key == c.Key {
+		if have := &d.facts.Calls[i]; have.Key == c.Key && c.Key != 0 {
 			if c.Kept != nil && len(c.Kept.Args) > 0 {
 				have.kept().Args = c.Kept.Args
 			}

@@ -103,6 +103,7 @@ func (r *reference) response(doc object, inner bool) {
 
 func (r *reference) item(item object) {
 	var kind, text, summed string
+	refused := false
 	var call refCall
 	for _, m := range item {
 		s, isString := m.value.(string)
@@ -136,8 +137,11 @@ func (r *reference) item(item object) {
 			}
 			each(m.value, func(_ int, part object) {
 				for _, m := range part {
-					if s, _ := m.value.(string); m.key == "text" {
+					switch s, _ := m.value.(string); m.key {
+					case "text":
 						*into += s
+					case "refusal":
+						refused = refused || s != ""
 					}
 				}
 			})
@@ -148,6 +152,9 @@ func (r *reference) item(item object) {
 		if text != "" && (!r.stream || r.f.Streamed&Content == 0) {
 			r.text(text)
 			r.resp.whole |= Content
+		}
+		if refused && r.f.Streamed&Refusal == 0 {
+			r.resp.whole |= Refusal
 		}
 	case "reasoning":
 		channel := Reasoning

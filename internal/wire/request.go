@@ -12,9 +12,11 @@ type Request struct {
 	TopP         Number
 	HasTools     bool
 	IncludeUsage bool
-	Messages     Count // messages, or Responses input items; one string is one
-	Read         bool  // a JSON body was seen
-	More         *More // nil: nothing of it was sent
+	// StreamOptions: there are some, or null in their place.
+	StreamOptions bool
+	Messages      Count // messages, or Responses input items; one string is one
+	Read          bool  // a JSON body was seen
+	More          *More // nil: nothing of it was sent
 }
 
 // More holds what few requests say.

@@ -29,6 +29,7 @@ type responsesScratch struct {
 	named   bool // an item of the event is a call with a name
 	// An item's texts wait for its end: its type may stand behind them.
 	itemChars, itemSummary int64
+	itemRefusal            bool
 	whole                  Channel // the output of whole items that no delta had told
 
 	// The parts that had a delta, so that their ".done" is no output again.
@@ -161,6 +162,8 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 		if d.kept != nil {
 			d.tool.call.kept().Args = append([]byte(nil), kept...)
 		}
+	case rPartRefusal:
+		r.itemRefusal = r.itemRefusal || chars > 0
 	case rPartText, sItemContent:
 		if d.m.top().slot == sItemSummary {
 			r.itemSummary += chars

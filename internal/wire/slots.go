@@ -79,6 +79,7 @@ const (
 	rDelta
 	rText
 	rPartText
+	rPartRefusal
 	rCode
 	rArgs
 
@@ -123,7 +124,7 @@ var kinds = [numSlots]strKind{
 	sItemContent: strText, cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
-	rDelta: strText, rText: strText, rPartText: strText, rCode: strShort, rArgs: strText,
+	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rCode: strShort, rArgs: strText,
 	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qEncoding: strShort,
 }
 
@@ -204,8 +205,11 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 	case sItem:
 		return itemChild(k)
 	case sItemContent, sItemSummary:
-		if string(k) == "text" {
+		switch string(k) {
+		case "text":
 			return rPartText
+		case "refusal":
+			return rPartRefusal
 		}
 	case qStreamOptions:
 		if string(k) == "include_usage" {
@@ -288,6 +292,8 @@ func (d *Decoder) close(s slot) {
 		d.closeTool()
 	case sItem:
 		d.closeItem()
+	case qStreamOptions:
+		d.req.StreamOptions = true
 	}
 }
 
