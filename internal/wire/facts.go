@@ -100,7 +100,7 @@ type Call struct {
 	HasIndex  bool
 	HasName   bool
 	InMessage bool   // it stands in a message, not in a delta
-	Key       uint64 // of the id, 0: none
+	Key       uint64 // of the id; without one of the place in a Responses stream, at most maxPlace, else 0
 	Kept      *KeptCall
 }
 

@@ -26,6 +26,9 @@ func itemChild(k []byte) slot {
 	return none
 }
 
+// maxPlace is the greatest key of a call that is told by its place.
+const maxPlace = 1 << 16
+
 func (d *Decoder) openItem() {
 	d.resp.item, d.resp.itemChars, d.resp.itemSummary, d.resp.itemRefusal = itemOther, 0, 0, false
 	if d.kept != nil {
@@ -64,7 +67,7 @@ func (d *Decoder) closeItem() {
 	c := d.tool.call
 	if c.Key == 0 && d.stream {
 		// One without an id is told by its place, when it is told again.
-		c.Key = 1 + uint64(max(r.outIndex, d.m.position()))
+		c.Key = min(1+uint64(max(r.outIndex, d.m.position())), maxPlace)
 	}
 	for i := range d.facts.Calls {
 		if have := &d.facts.Calls[i]; have.Key == c.Key && c.Key != 0 {
