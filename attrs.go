@@ -38,6 +38,7 @@ type callSets struct {
 	limits  [2]attrs // requests and tokens
 	faults  attrs
 	baggage attrs
+	http    attrs
 
 	overflow attrs
 	folded   int64 // values that are _OTHER
@@ -55,12 +56,15 @@ type setCache struct {
 // of returns the sets of a call; without g, of what is known of it at its begin.
 func (s *setCache) of(c *Call, g *config) *callSets {
 	var room [256]byte
-	key := append(room[:0], byte(c.api))
+	key := append(room[:0], byte(c.api), flag(c.secure))
 	key = append(append(append(key, c.provider...), 0), c.server...)
 	if g != nil {
 		key = append(append(c.req.Model.Append(append(key, 1)), 0), c.errorType()...)
 		key = c.facts.Model.Append(append(key, 0))
 		key = append(append(append(key, 0, byte(c.outcome), flag(c.stream)), c.facts.Tier...), 0)
+		if g.optIn&conv.HTTP != 0 {
+			key = append(append(key, byte(c.status>>8), byte(c.status)), c.proto...)
+		}
 		for _, m := range g.metricLabels {
 			for _, l := range c.labels {
 				if l.Name == m.name {
@@ -100,7 +104,11 @@ func newSets(c *Call, g *config) *callSets {
 	first = appendServer(first, c.server)
 	if g == nil {
 		s.active = newAttrs(first...)
+		s.http = newAttrs(httpServer(c)...)
 		return s
+	}
+	if g.optIn&conv.HTTP != 0 {
+		s.http = newAttrs(httpAttributes(c)...)
 	}
 	word := func(v *vocabulary, w string) string {
 		if w = v.word(w); w == other {

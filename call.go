@@ -56,6 +56,7 @@ type Call struct {
 	firstChannel wire.Channel
 	outcome      Outcome
 	stream       bool
+	secure       bool // the URL says https
 	failed       bool
 	byServer     bool // and the server says what
 	midStream    bool

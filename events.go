@@ -52,7 +52,10 @@ func (l *markList) next() (m mark, ok bool) {
 // mark says where each event is to be noted; nil: nowhere.
 func (x *exchange) mark(l *markList) {
 	x.mu.Lock()
-	x.marks = l
+	if x.perEvent == nil {
+		x.perEvent = new(perEvent)
+	}
+	x.perEvent.marks = l
 	x.mu.Unlock()
 }
 

@@ -63,7 +63,13 @@ type exchange struct {
 	networkAtLast time.Duration // of the last output event
 	gapSeries     *group
 	inflater      *inflater // of a compressed body, else nil
-	marks         *markList // where Events wants to know of each event; never part of a body
+	perEvent      *perEvent // nil: no event is of interest by itself; never part of a body
+}
+
+// perEvent is what few exchanges need of each event.
+type perEvent struct {
+	marks  *markList // where Events wants to know of it
+	chunks chunkTimer
 }
 
 // bodyMode says what the body is taken for.

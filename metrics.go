@@ -18,16 +18,17 @@ type instruments struct {
 	histograms map[string]metric.Float64Histogram
 	counters   map[string]metric.Int64Counter
 	active     metric.Int64UpDownCounter
+	http       metric.Int64UpDownCounter // nil: not told
 	remaining  metric.Int64Gauge
 	gen        conv.Generation
 	sets       setCache
 }
 
-func newInstruments(mp metric.MeterProvider, gen conv.Generation) *instruments {
+func newInstruments(mp metric.MeterProvider, gen conv.Generation, chosen conv.OptIn) *instruments {
 	m := mp.Meter(scope, metric.WithInstrumentationVersion(Version))
 	i := &instruments{gen: gen, histograms: map[string]metric.Float64Histogram{}, counters: map[string]metric.Int64Counter{}}
 	for _, d := range conv.Metrics() {
-		if d.Generation != 0 && d.Generation&gen == 0 {
+		if d.Generation != 0 && d.Generation&gen == 0 || d.OptIn != 0 && d.OptIn&chosen == 0 {
 			continue
 		}
 		switch d.Kind {
@@ -36,7 +37,12 @@ func newInstruments(mp metric.MeterProvider, gen conv.Generation) *instruments {
 		case conv.Counter:
 			i.counters[d.Name], _ = m.Int64Counter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		case conv.UpDownCounter:
-			i.active, _ = m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			c, _ := m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			if d.OptIn == conv.HTTP {
+				i.http = c
+			} else {
+				i.active = c
+			}
 		case conv.Gauge:
 			i.remaining, _ = m.Int64Gauge(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		}
@@ -60,7 +66,11 @@ func (i *instruments) count(ctx context.Context, name string, n int64, s *attrs)
 // begin counts a call that is under way; its end takes it away again, by the
 // same attributes: those that are known from the first.
 func (i *instruments) begin(ctx context.Context, c *Call, n int64) {
-	i.active.Add(ctx, n, i.sets.of(c, nil).active.add...)
+	s := i.sets.of(c, nil)
+	i.active.Add(ctx, n, s.active.add...)
+	if i.http != nil {
+		i.http.Add(ctx, n, s.http.add...)
+	}
 }
 
 // record records a call that has ended.
@@ -69,6 +79,7 @@ func (i *instruments) record(ctx context.Context, g *config, c *Call) {
 	i.begin(ctx, c, -1)
 	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
+		i.observe(ctx, conv.HTTPDuration, inSeconds(d), &s.http)
 		own := ""
 		switch c.api {
 		case wire.ChatCompletions, wire.Completions, wire.Responses:

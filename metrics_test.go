@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,6 +112,17 @@ func TestMetrics(t *testing.T) {
 		want []map[string]float64
 	}{
 		{"default", nil, []map[string]float64{ours, latest}}, {"latest", []tacho.Option{tacho.WithConventions(tacho.ConventionsLatest)}, []map[string]float64{ours, latest}},
+		{"chunk by chunk", []tacho.Option{tacho.WithChunkMetrics()}, []map[string]float64{ours, latest, {
+			"gen_ai.client.inference.time_per_output_chunk s gen_ai.operation.name=chat,gen_ai.response.model=m": 0.1,
+		}}},
+		{"chunk by chunk, v1.41", []tacho.Option{tacho.WithChunkMetrics(), tacho.WithConventions(tacho.ConventionsV141)}, []map[string]float64{ours, v141, {
+			"gen_ai.client.operation.time_per_output_chunk s gen_ai.operation.name=chat,gen_ai.response.model=m": 0.1,
+		}}},
+		{"HTTP", []tacho.Option{tacho.WithHTTPMetrics()}, []map[string]float64{ours, latest, {
+			"http.client.active_requests {request} http.request.method=POST,server.port=80":                                                                                               0,
+			"http.client.request.duration s http.request.method=POST,http.response.status_code=200,network.protocol.name=http,network.protocol.version=1.1,server.port=80":                0.42000000000000004, // 0.4 + 0.02
+			"http.client.request.duration s error.type=429,http.request.method=POST,http.response.status_code=429,network.protocol.name=http,network.protocol.version=1.1,server.port=80": 0.05,
+		}}},
 		{"v1.41", []tacho.Option{tacho.WithConventions(tacho.ConventionsV141)}, []map[string]float64{ours, v141}}, {"both", []tacho.Option{tacho.WithConventions(tacho.ConventionsBoth)}, []map[string]float64{ours, latest, v141}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -140,6 +152,40 @@ func TestMetrics(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestHTTPMetrics has what HTTP metrics say without a response, and of HTTP/2.
+func TestHTTPMetrics(t *testing.T) {
+	t.Parallel()
+	reader := metric.NewManualReader()
+	rt := tacho.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Port() == "8443" {
+			return nil, errBroken
+		}
+		resp := answer(`{}`)
+		resp.Proto = "HTTP/2.0"
+		return resp, nil
+	}), tacho.WithHTTPMetrics(), tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithoutTracing())
+	for _, host := range []string{"host.invalid", "host.invalid:8443"} {
+		if resp, err := rt.RoundTrip(newRequest(t.Context(), t, "https://"+host+"/v1/chat/completions", chatPlain)); err == nil {
+			readAll(resp)
+		}
+	}
+	var got []string
+	for k := range points(t, reader) {
+		if strings.HasPrefix(k, "http.") {
+			got = append(got, k)
+		}
+	}
+	slices.Sort(got)
+	if diff := cmp.Diff([]string{
+		"http.client.active_requests {request} http.request.method=POST,server.port=443",
+		"http.client.active_requests {request} http.request.method=POST,server.port=8443",
+		"http.client.request.duration s error.type=error,http.request.method=POST,server.port=8443",
+		"http.client.request.duration s http.request.method=POST,http.response.status_code=200,network.protocol.name=http,network.protocol.version=2,server.port=443",
+	}, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -64,6 +64,7 @@ type config struct {
 	metricLabels []*metricLabel
 	objectives   []objective
 	streamUsage  bool
+	optIn        conv.OptIn
 
 	// Client only.
 	headers     [][2]string
@@ -96,7 +97,7 @@ func newConfig[O ClientOption](opts []O) *config {
 		c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
 	}
 	if _, off := c.meters.(metricnoop.MeterProvider); !off {
-		c.metrics = newInstruments(c.meters, conv.Generation(c.conventions))
+		c.metrics = newInstruments(c.meters, conv.Generation(c.conventions), c.optIn)
 	}
 	return c
 }

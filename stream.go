@@ -294,8 +294,8 @@ func (x *exchange) event(at time.Duration) {
 	}
 	x.sse.ResetName()
 	x.dec.Begin()
-	if x.marks != nil {
-		x.marks.list = append(x.marks.list, mark{at, ev.Channels})
+	if x.perEvent != nil && x.perEvent.marks != nil {
+		x.perEvent.marks.list = append(x.perEvent.marks.list, mark{at, ev.Channels})
 	}
 	if ev.Done {
 		c.done = true
@@ -308,6 +308,7 @@ func (x *exchange) event(at time.Duration) {
 	if c.events == 0 {
 		c.ttfc = at
 	}
+	x.chunk(at)
 	c.events++
 	if ev.Channels != 0 && !x.frozen {
 		x.output(ev, at)

@@ -124,6 +124,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	c.start = time.Now()
 	c.api = api
 	c.server = req.URL.Host
+	c.secure = req.URL.Scheme == "https"
 	if c.provider = x.config.provider; c.provider == "" {
 		switch known := t.host.Load(); {
 		case known == nil:

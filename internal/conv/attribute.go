@@ -72,6 +72,10 @@ func Attributes() []Attribute {
 		{RateLimitKind, "metrics", "tacho", "requests or tokens"},
 		{OverflowKind, "metrics", "tacho", "attribute, parse_fault or baggage"},
 		{SLO, "metrics", "tacho", "the objective's name, on tacho.client.slo.calls"},
+		{HTTPMethod, "metrics", "HTTP", "POST"},
+		{HTTPStatus, "metrics", "HTTP", "the status, if a response came"},
+		{ProtocolName, "metrics", "HTTP", "http"},
+		{ProtocolVersion, "metrics", "HTTP", "1.1 or 2, as negotiated"},
 		{SLOMet, "metrics", "tacho", "whether the call met it"},
 	}
 }

@@ -68,6 +68,10 @@ const (
 	OverflowKind      = attribute.Key("tacho.overflow.kind")
 	SLO               = attribute.Key("tacho.slo")
 	SLOMet            = attribute.Key("tacho.slo.met")
+	HTTPMethod        = attribute.Key("http.request.method")
+	HTTPStatus        = attribute.Key("http.response.status_code")
+	ProtocolName      = attribute.Key("network.protocol.name")
+	ProtocolVersion   = attribute.Key("network.protocol.version")
 )
 
 // The names of span events.

@@ -42,7 +42,19 @@ type Metric struct {
 	Generation  Generation // 0: tacho's own, told with either
 	Bounds      []float64
 	Description string
+	OptIn       OptIn // 0: always told
 }
+
+// OptIn is a group of metrics that are told on demand.
+type OptIn uint8
+
+// The groups, as bits.
+const (
+	// PerChunk is a record for each chunk of a stream: WithChunkMetrics.
+	PerChunk OptIn = 1 << iota
+	// HTTP is what HTTP instrumentation tells: WithHTTPMetrics.
+	HTTP
+)
 
 // The metrics' names.
 const (
@@ -71,6 +83,11 @@ const (
 	Remaining   = "tacho.client.ratelimit.remaining"
 	Overflow    = "tacho.client.overflow"
 	SLOCalls    = "tacho.client.slo.calls"
+
+	InferenceChunk = "gen_ai.client.inference.time_per_output_chunk"
+	OperationChunk = "gen_ai.client.operation.time_per_output_chunk"
+	HTTPDuration   = "http.client.request.duration"
+	HTTPActive     = "http.client.active_requests"
 )
 
 // Metrics returns all metrics that a transport may record.
@@ -82,31 +99,37 @@ func Metrics() []Metric {
 	per := []float64{.001, .0025, .005, .0075, .01, .015, .02, .03, .04, .05, .075, .1, .15, .2, .3, .5, 1, 2.5}
 	// A host and a virtual machine on it differ below 2 ms.
 	phase := []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
+	// These are the HTTP conventions' own.
+	request := []float64{.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
 	return []Metric{
-		{InferenceDuration, Histogram, "s", Latest, seconds, "Duration of a chat or a text completion."},
-		{EmbeddingsDuration, Histogram, "s", Latest, seconds, "Duration of a call for embeddings."},
-		{OperationDuration, Histogram, "s", Latest | V141, seconds, "Duration of a call; in the latest conventions, of those that have no metric of their own."},
-		{InferenceFirstChunk, Histogram, "s", Latest, seconds, "Time to the first chunk of a stream, role-only ones included."},
-		{OperationFirstChunk, Histogram, "s", V141, seconds, "Time to the first chunk of a stream, role-only ones included."},
-		{TokenUsage, Histogram, "{token}", V141, tokens, "Tokens of a call, as reported, input and output apart."},
-		{UsageInput, Counter, "{token}", Latest, nil, "Input tokens, as reported."},
-		{UsageOutput, Counter, "{token}", Latest, nil, "Output tokens, as reported."},
-		{UsageCacheRead, Counter, "{token}", Latest, nil, "Input tokens read from a cache, as reported."},
-		{UsageCacheWrite, Counter, "{token}", Latest, nil, "Input tokens written to a cache, as reported."},
-		{UsageReasoning, Counter, "{token}", Latest, nil, "Output tokens of reasoning, as reported."},
-		{InferenceInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call, as reported."},
-		{InferenceOutput, Histogram, "{token}", Latest, tokens, "Output tokens of a call, as reported."},
-		{EmbeddingsInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call for embeddings, as reported."},
-		{FirstToken, Histogram, "s", 0, first, "Time to the first output of a stream in any channel."},
-		{FirstOutput, Histogram, "s", 0, first, "Time to the first output of a stream that a user sees."},
-		{LastToken, Histogram, "s", 0, first, "Time to the last output of a stream."},
-		{PerToken, Histogram, "s", 0, per, "Time per output token of a stream after the first."},
-		{Calls, Counter, "{call}", 0, nil, "Calls that have ended, by outcome."},
-		{ActiveCalls, UpDownCounter, "{call}", 0, nil, "Calls under way."},
-		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait."},
-		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens."},
-		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit."},
-		{SLOCalls, Counter, "{call}", 0, nil, "Calls that met and that missed each objective of WithBudgets."},
+		{InferenceDuration, Histogram, "s", Latest, seconds, "Duration of a chat or a text completion.", 0},
+		{EmbeddingsDuration, Histogram, "s", Latest, seconds, "Duration of a call for embeddings.", 0},
+		{OperationDuration, Histogram, "s", Latest | V141, seconds, "Duration of a call; in the latest conventions, of those that have no metric of their own.", 0},
+		{InferenceFirstChunk, Histogram, "s", Latest, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
+		{OperationFirstChunk, Histogram, "s", V141, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
+		{TokenUsage, Histogram, "{token}", V141, tokens, "Tokens of a call, as reported, input and output apart.", 0},
+		{UsageInput, Counter, "{token}", Latest, nil, "Input tokens, as reported.", 0},
+		{UsageOutput, Counter, "{token}", Latest, nil, "Output tokens, as reported.", 0},
+		{UsageCacheRead, Counter, "{token}", Latest, nil, "Input tokens read from a cache, as reported.", 0},
+		{UsageCacheWrite, Counter, "{token}", Latest, nil, "Input tokens written to a cache, as reported.", 0},
+		{UsageReasoning, Counter, "{token}", Latest, nil, "Output tokens of reasoning, as reported.", 0},
+		{InferenceInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call, as reported.", 0},
+		{InferenceOutput, Histogram, "{token}", Latest, tokens, "Output tokens of a call, as reported.", 0},
+		{EmbeddingsInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call for embeddings, as reported.", 0},
+		{FirstToken, Histogram, "s", 0, first, "Time to the first output of a stream in any channel.", 0},
+		{FirstOutput, Histogram, "s", 0, first, "Time to the first output of a stream that a user sees.", 0},
+		{LastToken, Histogram, "s", 0, first, "Time to the last output of a stream.", 0},
+		{PerToken, Histogram, "s", 0, per, "Time per output token of a stream after the first.", 0},
+		{Calls, Counter, "{call}", 0, nil, "Calls that have ended, by outcome.", 0},
+		{ActiveCalls, UpDownCounter, "{call}", 0, nil, "Calls under way.", 0},
+		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait.", 0},
+		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens.", 0},
+		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit.", 0},
+		{SLOCalls, Counter, "{call}", 0, nil, "Calls that met and that missed each objective of WithBudgets.", 0},
+		{InferenceChunk, Histogram, "s", Latest, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
+		{OperationChunk, Histogram, "s", V141, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
+		{HTTPDuration, Histogram, "s", 0, request, "Duration of a request to the end of its body, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
+		{HTTPActive, UpDownCounter, "{request}", 0, nil, "Requests under way, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
 	}
 }
 
@@ -116,6 +139,9 @@ func MetricTable() string {
 	b.WriteString("| metric | instrument, unit | conventions | what |\n|---|---|---|---|\n")
 	for _, m := range Metrics() {
 		gen := map[Generation]string{0: "tacho", Latest: "v0.1.0", V141: "v1.41", Latest | V141: "both"}[m.Generation]
+		if m.OptIn == HTTP {
+			gen = "HTTP"
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s", m.Name, strings.TrimRight(m.Kind.String()+", "+m.Unit, ", "), gen, m.Description)
 		if m.Bounds != nil {
 			fmt.Fprintf(&b, " Buckets: %s.", strings.Trim(fmt.Sprint(m.Bounds), "[]"))

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+
+	"github.com/tacho-go/tacho/internal/conv"
+)
+
+// Metrics that are told on demand only.
+
+// WithChunkMetrics records the time between the chunks of streams, one record of
+// the SDK for each chunk after the first:
+// gen_ai.client.inference.time_per_output_chunk, or
+// gen_ai.client.operation.time_per_output_chunk by ConventionsV141. Each costs
+// some 200 ns on the goroutine that reads the stream; a Recorder keeps the gaps
+// between output events for 10 ns each.
+//
+// By default chunks are not recorded one by one, and WithoutMetrics records none.
+func WithChunkMetrics() Option { return optionFunc(func(c *config) { c.optIn |= conv.PerChunk }) }
+
+// WithHTTPMetrics records http.client.request.duration and
+// http.client.active_requests for each call, by the HTTP conventions, for
+// dashboards that know those. A request lasts until its body has ended. Leave it
+// off where an instrumentation of plain HTTP is at work below, which tells the same.
+//
+// By default they are not recorded, and WithoutMetrics records none.
+func WithHTTPMetrics() Option { return optionFunc(func(c *config) { c.optIn |= conv.HTTP }) }
+
+// chunkTimer times the chunks of a stream. The attributes are those that are
+// known with its second chunk.
+type chunkTimer struct {
+	last time.Duration
+	sets *callSets
+}
+
+// chunk notes the end of a chunk, before it is counted. The lock is held.
+func (x *exchange) chunk(at time.Duration) {
+	m := x.config.metrics
+	if m == nil || x.config.optIn&conv.PerChunk == 0 || x.frozen {
+		return
+	}
+	if x.perEvent == nil {
+		x.perEvent = new(perEvent)
+	}
+	t := &x.perEvent.chunks
+	if x.call.events == 0 {
+		t.last = at
+		return
+	}
+	gap := inSeconds(at - t.last)
+	t.last = at
+	fenced(func() {
+		if t.sets == nil {
+			t.sets = m.sets.of(x.call, x.config)
+		}
+		m.observe(x.ctx.parent, conv.InferenceChunk, gap, &t.sets.ended)
+		m.observe(x.ctx.parent, conv.OperationChunk, gap, &t.sets.ended)
+	})
+}
+
+// httpMethod is that of all calls.
+var httpMethod = conv.HTTPMethod.String("POST")
+
+// httpServer has the port in any case, as the HTTP conventions demand.
+func httpServer(c *Call) []attribute.KeyValue {
+	kv := appendServer([]attribute.KeyValue{httpMethod}, c.server)
+	if kv[len(kv)-1].Key != conv.ServerPort {
+		port := 80
+		if c.secure {
+			port = 443
+		}
+		kv = append(kv, conv.ServerPort.Int(port))
+	}
+	return kv
+}
+
+// httpAttributes are those of the HTTP conventions for a request that is over.
+func httpAttributes(c *Call) []attribute.KeyValue {
+	kv := httpServer(c)
+	if c.status > 0 {
+		kv = append(kv, conv.HTTPStatus.Int(int(c.status)))
+	}
+	if name, version, ok := strings.Cut(c.proto, "/"); ok {
+		kv = append(kv, conv.ProtocolName.String(strings.ToLower(name)), conv.ProtocolVersion.String(strings.TrimSuffix(version, ".0")))
+	}
+	switch {
+	case c.status >= 400:
+		kv = append(kv, conv.ErrorType.String(strconv.Itoa(int(c.status))))
+	case c.outcome.Bad() && c.outcome != StreamError:
+		kv = append(kv, conv.ErrorType.String(c.outcome.String()))
+	}
+	return kv
+}
