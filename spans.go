@@ -41,6 +41,9 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 		attrs = append(attrs, conv.RequestModel.String(model))
 	}
 	attrs = appendServer(attrs, c.server)
+	if c.attempt > 1 {
+		attrs = append(attrs, conv.Attempt.Int(int(c.attempt)))
+	}
 	if more, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue); more != nil {
 		attrs = append(attrs, more...)
 	}

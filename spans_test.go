@@ -5,6 +5,7 @@ package tacho_test
 import (
 	"context"
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -216,5 +217,34 @@ func TestExecuteTool(t *testing.T) {
 	}
 	if err := tacho.ExecuteTool(t.Context(), "f", "", func(context.Context) error { return nil }); err != nil {
 		t.Errorf("without a provider: %v", err)
+	}
+}
+
+// seen is a sampler that keeps what it is shown.
+type seen struct{ attrs []attribute.KeyValue }
+
+func (s *seen) ShouldSample(p sdktrace.SamplingParameters) sdktrace.SamplingResult {
+	s.attrs = p.Attributes
+	return sdktrace.SamplingResult{Decision: sdktrace.Drop}
+}
+
+func (s *seen) Description() string { return "seen" }
+
+// TestSamplersSee holds what a span has at its creation.
+func TestSamplersSee(t *testing.T) {
+	t.Parallel()
+	s := new(seen)
+	rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return answer(`{}`), nil }),
+		tacho.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSampler(s))), tacho.WithoutMetrics())
+	req := newRequest(tacho.ContextWithAttributes(t.Context(), attribute.String("own", "a")), t, "http://host.invalid:81/v1/chat/completions", `{"model":"m"}`)
+	req.Header.Set("X-Stainless-Retry-Count", "2")
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAll(resp)
+	set := attribute.NewSet(s.attrs...)
+	if got, want := set.Encoded(attribute.DefaultEncoder()), "gen_ai.operation.name=chat,gen_ai.provider.name=openai,gen_ai.request.model=m,own=a,server.address=host.invalid,server.port=81,tacho.attempt=3"; got != want {
+		t.Errorf("a sampler sees %s, want %s", got, want)
 	}
 }
