@@ -65,10 +65,14 @@ func TestStreamMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	// The first round makes what the runtime keeps for ever, for each goroutine
 	// that there ever was.
 	use(func(rt http.RoundTripper) http.RoundTripper { return rt })
-	bare := use(func(rt http.RoundTripper) http.RoundTripper { return rt })
-	with := use(func(rt http.RoundTripper) http.RoundTripper {
-		return tacho.NewTransport(rt, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
-	})
+	// The least of three counts: what other tests left to the runtime comes on top.
+	bare, with := int64(1<<62), int64(1<<62)
+	for range 3 {
+		bare = min(bare, use(func(rt http.RoundTripper) http.RoundTripper { return rt }))
+		with = min(with, use(func(rt http.RoundTripper) http.RoundTripper {
+			return tacho.NewTransport(rt, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())
+		}))
+	}
 	t.Logf("bytes a stream: bare %d, with tacho %d, difference %d", bare, with, with-bare)
 	if with-bare > limit {
 		t.Errorf("a stream in flight costs %d bytes beyond the base, more than %d", with-bare, limit)
