@@ -10,6 +10,7 @@ require (
 	github.com/VictoriaMetrics/metrics v1.45.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/tacho-go/tacho v0.0.0-00010101000000-000000000000
+	github.com/tcnksm/go-httpstat v0.2.0
 	go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace v0.72.0
 	go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp v0.72.0
 	go.opentelemetry.io/otel/sdk v1.47.0

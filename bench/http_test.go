@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tcnksm/go-httpstat"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
@@ -99,10 +100,21 @@ func instruments(base http.RoundTripper) []struct {
 		{"bare", base},
 		{"tacho, recorder", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())},
 		{"tacho, full", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithTracerProvider(tp), tacho.WithMeterProvider(mp))},
+		{"go-httpstat", statted{base}},
 		{"otelhttp", otelhttp.NewTransport(base, otelhttp.WithTracerProvider(tp), otelhttp.WithMeterProvider(mp))},
 		{"otelhttp, otelhttptrace", httpTrace()},
 		{"otelhttp, otelhttptrace without sub-spans", httpTrace(otelhttptrace.WithoutSubSpans())},
 	}
+}
+
+// statted uses go-httpstat as its documentation does: a result for each request.
+type statted struct{ base http.RoundTripper }
+
+func (s statted) RoundTrip(req *http.Request) (*http.Response, error) {
+	var result httpstat.Result
+	resp, err := s.base.RoundTrip(req.WithContext(httpstat.WithHTTPStat(req.Context(), &result)))
+	result.End(time.Now())
+	return resp, err
 }
 
 // dropping is a processor that keeps nothing.
