@@ -17,9 +17,9 @@ import (
 // WithChunkMetrics records the time between the chunks of streams, one record of
 // the SDK for each chunk after the first:
 // gen_ai.client.inference.time_per_output_chunk, or
-// gen_ai.client.operation.time_per_output_chunk by ConventionsV141. Each costs
-// some 200 ns on the goroutine that reads the stream; a Recorder keeps the gaps
-// between output events for 10 ns each.
+// gen_ai.client.operation.time_per_output_chunk by ConventionsV141, which
+// costs the goroutine that reads the stream a call of the SDK each. A Recorder keeps
+// the gaps between output events without that.
 //
 // By default chunks are not recorded one by one, and WithoutMetrics records none.
 func WithChunkMetrics() Option { return optionFunc(func(c *config) { c.optIn |= conv.PerChunk }) }

@@ -56,8 +56,7 @@ func WithFloor(p float64) Option {
 }
 
 // WithMemory sets the time constant with which the past is forgotten. By default
-// it is 10 s: after a sudden change of the load, the rate is within 5 % of the
-// target 30 s later. It panics unless d is above 0.
+// it is 10 s: a span of 30 s ago counts 5 % of one of now. It panics unless d is above 0.
 func WithMemory(d time.Duration) Option {
 	if d <= 0 {
 		panic(fmt.Sprintf("sampler: WithMemory(%v): it is above 0", d))
