@@ -21,6 +21,15 @@ import (
 
 // The race detector has its own use for memory, so the bounds are held without it.
 
+// heapInUse is the heap, without what the collector can take.
+func heapInUse() int64 {
+	runtime.GC()
+	runtime.GC() // what the first one freed of pools
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // TestStreamMemory holds what a stream in flight costs beyond the base: the
 // heap with many open streams over net/http, bare and measured, each with half
 // an event read.
@@ -29,20 +38,13 @@ func TestStreamMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 	head, events, _ := bytes.Cut(streamResponse(20), []byte("\r\n\r\n"))
 	head = bytes.Replace(head, []byte("Content-Length: "), []byte("Content-Length: 1"), 1) // more is to come
 	response := append(append(head, "\r\n\r\n"...), events...)
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	use := func(measure func(http.RoundTripper) http.RoundTripper) (perStream int64) {
 		base := cannedServer(t, response)
 		rt := measure(base)
 		open := make([]*http.Response, streams)
 		ctx, stop := context.WithCancel(context.Background())
 		defer stop()
-		before := heap()
+		before := heapInUse()
 		for i := range open {
 			one, cancel := context.WithCancel(ctx)
 			defer cancel()
@@ -56,7 +58,7 @@ func TestStreamMemory(t *testing.T) { //nolint:paralleltest // measures the heap
 			}
 			open[i] = resp
 		}
-		after := heap()
+		after := heapInUse()
 		for _, resp := range open {
 			resp.Body.Close()
 		}
@@ -136,15 +138,8 @@ func TestPassAllocations(t *testing.T) { //nolint:paralleltest // counts the all
 func TestCompressedMemory(t *testing.T) { //nolint:paralleltest // measures the heap of the process
 	const streams, limit = 200, 128 << 10
 	body := compress(t, "gzip", []string{strings.Repeat("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", 2000), "data: [DONE]\n\n"})[0]
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	var open []*http.Response
-	before := heap()
+	before := heapInUse()
 	for range streams {
 		resp, err := quiet(roundTripper(func(*http.Request) (*http.Response, error) {
 			return &http.Response{StatusCode: 200, Header: http.Header{"Content-Encoding": {"gzip"}, "Content-Type": {"text/event-stream"}}, ContentLength: -1, Body: &pieceBody{rest: body, err: io.EOF}}, nil
@@ -157,7 +152,7 @@ func TestCompressedMemory(t *testing.T) { //nolint:paralleltest // measures the 
 		}
 		open = append(open, resp)
 	}
-	each := (heap() - before) / streams
+	each := (heapInUse() - before) / streams
 	t.Logf("bytes a compressed stream: %d", each)
 	if each > limit {
 		t.Errorf("a compressed stream costs %d bytes, more than %d", each, limit)
@@ -169,13 +164,6 @@ func TestCompressedMemory(t *testing.T) { //nolint:paralleltest // measures the 
 
 // TestRecorderMemory fills a label set beyond all use and measures it: 2 MB.
 func TestRecorderMemory(t *testing.T) { //nolint:paralleltest // measures the heap of the process
-	heap := func() int64 {
-		runtime.GC()
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	for _, tc := range []struct {
 		name string
 		draw func(*rand.Rand) float64
@@ -184,9 +172,9 @@ func TestRecorderMemory(t *testing.T) { //nolint:paralleltest // measures the he
 		{"lognormal, σ = 2", func(r *rand.Rand) float64 { return math.Exp(18 + 2*r.NormFloat64()) }, true},
 		{"everything from 1 ns to 1 h", func(r *rand.Rand) float64 { return math.Exp(28.9 * r.Float64()) }, false},
 	} {
-		before := heap()
+		before := heapInUse()
 		rec := tacho.FillRecorder(70, 3000, tc.draw)
-		used := heap() - before
+		used := heapInUse() - before
 		t.Logf("%s: %d bytes", tc.name, used)
 		if used > 2_000_000 {
 			t.Errorf("%s: a label set takes %d bytes, want at most 2 MB", tc.name, used)

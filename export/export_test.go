@@ -27,6 +27,21 @@ import (
 	"github.com/tacho-go/tacho/sim"
 )
 
+// do makes a call and reads its answer.
+func do(ctx context.Context, t *testing.T, rt http.RoundTripper, url, body string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, resp.Body)
+	resp.Body.Close()
+}
+
 // recorded returns a recorder with three streams and a refusal. Their first
 // tokens come after 100 ms, 200 ms and 400 ms.
 func recorded(t *testing.T) (rec *tacho.Recorder) {
@@ -43,16 +58,7 @@ func recorded(t *testing.T) (rec *tacho.Recorder) {
 		} {
 			srv.Play(s)
 			ctx := tacho.ContextWithLabels(t.Context(), "region", []string{"eu", "eu", "über", "eu"}[i], "gen_ai_request_stream", "x")
-			req, err := http.NewRequestWithContext(ctx, http.MethodPost, srv.URL()+"/chat/completions", strings.NewReader(`{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			do(ctx, t, rt, srv.URL()+"/chat/completions", `{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[]}`)
 		}
 	})
 	return rec
@@ -140,16 +146,7 @@ func TestOdd(t *testing.T) {
 		rec := tacho.NewRecorder()
 		rt := tacho.NewTransport(answering{}, tacho.WithRecorder(rec), tacho.WithoutMetrics(), tacho.WithoutTracing())
 		for _, labels := range sets {
-			req, err := http.NewRequestWithContext(tacho.ContextWithLabels(t.Context(), labels...), http.MethodPost, "http://host.invalid/v1/chat/completions", strings.NewReader(`{"model":"m@1"}`))
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp, err := rt.RoundTrip(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			io.Copy(io.Discard, resp.Body)
-			resp.Body.Close()
+			do(tacho.ContextWithLabels(t.Context(), labels...), t, rt, "http://host.invalid/v1/chat/completions", `{"model":"m@1"}`)
 		}
 		registry := prometheus.NewPedanticRegistry()
 		registry.MustRegister(export.NewCollector(rec))
