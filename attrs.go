@@ -7,6 +7,7 @@ import (
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
 
 	"github.com/tacho-go/tacho/internal/conv"
 	"github.com/tacho-go/tacho/internal/wire"
@@ -26,12 +27,21 @@ func newAttrs(kv ...attribute.KeyValue) attrs {
 	return attrs{[]metric.RecordOption{o}, []metric.AddOption{o}}
 }
 
-// callSets are those of calls that have all attributes in common.
+// firstSets are of calls that have in common what is known from the first.
+type firstSets struct {
+	active, http attrs
+	span         string // its name
+	start        []trace.SpanStartOption
+}
+
+// callSets are of calls that have ended and have all attributes in common.
 type callSets struct {
-	active  attrs // known from the first
-	ended   attrs // durations and the like, with error.type
-	calls   attrs // with the outcome besides
-	tokens  attrs // of usage, by modality
+	first   *firstSets
+	span    []attribute.KeyValue // those of the span that such calls have in common
+	ended   attrs                // durations and the like, with error.type
+	calls   attrs                // with the outcome besides
+	tokens  attrs                // of usage whose modality was not reported
+	modal   [3]attrs             // text, image, audio
 	unknown attrs
 	kinds   [2]attrs // input and output
 	phases  [len(phases)]attrs
@@ -48,42 +58,23 @@ type callSets struct {
 const maxSets = 2000
 
 // setCache keeps sets by what they are made of. The zero value is ready.
-type setCache struct {
+type setCache[T any] struct {
 	mu   sync.RWMutex
-	sets map[string]*callSets
+	sets map[string]*T
 }
 
-// of returns the sets of a call; without g, of what is known of it at its begin.
-func (s *setCache) of(c *Call, g *config) *callSets {
-	var room [256]byte
-	key := append(room[:0], byte(c.api), flag(c.secure))
-	key = append(append(append(key, c.provider...), 0), c.server...)
-	if g != nil {
-		key = append(append(c.req.Model.Append(append(key, 1)), 0), c.errorType()...)
-		key = c.facts.Model.Append(append(key, 0))
-		key = append(append(append(key, 0, byte(c.outcome), flag(c.stream)), c.facts.Tier...), 0)
-		if g.optIn&conv.HTTP != 0 {
-			key = append(append(key, byte(c.status>>8), byte(c.status)), c.proto...)
-		}
-		for _, m := range g.metricLabels {
-			for _, l := range c.labels {
-				if l.Name == m.name {
-					key = append(append(append(append(key, l.Name...), 0), l.Value...), 0)
-				}
-			}
-		}
-	}
+func (s *setCache[T]) of(key []byte, make func() *T) *T {
 	s.mu.RLock()
 	found := s.sets[string(key)]
 	s.mu.RUnlock()
 	if found != nil {
 		return found
 	}
-	made := newSets(c, g)
+	made := make()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sets == nil {
-		s.sets = map[string]*callSets{}
+		s.sets = map[string]*T{}
 	}
 	if len(s.sets) < maxSets {
 		s.sets[string(key)] = made
@@ -98,38 +89,97 @@ func flag(b bool) byte {
 	return 0
 }
 
-func newSets(c *Call, g *config) *callSets {
-	s := new(callSets)
-	first := []attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}
-	first = appendServer(first, c.server)
-	if g == nil {
-		s.active = newAttrs(first...)
-		s.http = newAttrs(httpServer(c)...)
-		return s
-	}
-	if g.optIn&conv.HTTP != 0 {
-		s.http = newAttrs(httpAttributes(c)...)
-	}
-	word := func(v *vocabulary, w string) string {
-		if w = v.word(w); w == other {
-			s.folded++
-		}
-		return w
-	}
-	base := first
+// appendFirst appends what is known of a call from the first.
+func (c *Call) appendFirst(key []byte) []byte {
+	key = append(append(key, byte(c.api), flag(c.secure)), c.provider...)
+	key = append(append(append(key, 0), c.server...), 0)
+	return append(c.req.Model.Append(key), 0)
+}
+
+// first returns the sets of a call that begins.
+func (g *config) first(c *Call) *firstSets {
+	var room [256]byte
+	return g.firsts.of(c.appendFirst(room[:0]), func() *firstSets { return newFirstSets(c, g) })
+}
+
+func newFirstSets(c *Call, g *config) *firstSets {
+	s := &firstSets{http: newAttrs(httpServer(c)...), span: c.Operation()}
+	kv := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server)
+	s.active = newAttrs(kv...)
 	if !c.req.Model.Empty() {
-		base = append(base, conv.RequestModel.String(word(&g.models, c.RequestModel())))
+		model := g.models.word(c.RequestModel())
+		s.span += " " + model
+		kv = append(kv, conv.RequestModel.String(model))
 	}
-	if !c.facts.Model.Empty() {
-		base = append(base, conv.ResponseModel.String(word(&g.answers, c.ResponseModel())))
+	s.start = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(kv...)}
+	return s
+}
+
+// ended returns the sets of a call that has ended.
+func (g *config) ended(c *Call) *callSets {
+	var room [256]byte
+	key := append(c.appendFirst(room[:0]), c.errorType()...)
+	key = c.facts.Model.Append(append(key, 0))
+	key = append(append(append(key, 0, byte(c.outcome), flag(c.asStream())), c.facts.Tier...), 0)
+	if g.optIn&conv.HTTP != 0 {
+		key = append(append(append(key, byte(c.status>>8), byte(c.status)), c.proto...), 0)
 	}
-	if t := c.facts.Tier; t != "" && c.provider == "openai" {
-		base = append(base, conv.ServiceTier.String(word(&g.tiers, t)))
+	if d := c.facts.Detail; d != nil && g.prints != nil {
+		key = append(append(key, d.Fingerprint...), 0)
 	}
 	for _, m := range g.metricLabels {
 		for _, l := range c.labels {
 			if l.Name == m.name {
-				base = append(base, attribute.String(m.name, word(&m.words, l.Value)))
+				key = append(append(append(append(key, l.Name...), 0), l.Value...), 0)
+			}
+		}
+	}
+	return g.sets.of(key, func() *callSets { return newSets(c, g) })
+}
+
+// asStream reports whether a call was a stream or, when no answer says, asked for one.
+func (c *Call) asStream() bool { return c.stream || c.req.Stream }
+
+func newSets(c *Call, g *config) *callSets {
+	s := &callSets{first: g.first(c)}
+	base := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server)
+	if g.optIn&conv.HTTP != 0 {
+		s.http = newAttrs(httpAttributes(c)...)
+	}
+	word := func(key attribute.Key, v *vocabulary, w string) attribute.KeyValue {
+		if w = v.word(w); w == other {
+			s.folded++
+		}
+		return key.String(w)
+	}
+	s.span = append(s.span, conv.Outcome.String(c.outcome.String()))
+	if c.asStream() {
+		s.span = append(s.span, conv.RequestStream.Bool(true))
+	}
+	switch c.api {
+	case wire.ChatCompletions, wire.Responses:
+		s.span = append(s.span, conv.APIType.String(c.api.String()))
+	}
+	if !c.req.Model.Empty() {
+		base = append(base, word(conv.RequestModel, &g.models, c.RequestModel()))
+	}
+	if !c.facts.Model.Empty() {
+		model := word(conv.ResponseModel, &g.answers, c.ResponseModel())
+		base, s.span = append(base, model), append(s.span, model)
+	}
+	if t := c.facts.Tier; t != "" {
+		tier := conv.ServiceTier.String(g.tiers.word(t))
+		if s.span = append(s.span, tier); c.provider == "openai" {
+			base = append(base, word(conv.ServiceTier, &g.tiers, t))
+		}
+	}
+	if d := c.facts.Detail; d != nil && d.Fingerprint != "" && g.prints != nil {
+		base = append(base, word(conv.Fingerprint, g.prints, d.Fingerprint))
+	}
+	for _, m := range g.metricLabels {
+		for _, l := range c.labels {
+			if l.Name == m.name {
+				base = append(base, word(attribute.Key(m.name), &m.words, l.Value))
 			}
 		}
 	}
@@ -139,6 +189,9 @@ func newSets(c *Call, g *config) *callSets {
 		modality = "text"
 	}
 	s.tokens, s.unknown = with(conv.TokenModality.String(modality)), with(conv.TokenModality.String("unknown"))
+	for k, m := range [...]string{"text", "image", "audio"} {
+		s.modal[k] = with(conv.TokenModality.String(m))
+	}
 	s.limits = [2]attrs{with(conv.RateLimitKind.String("requests")), with(conv.RateLimitKind.String("tokens"))}
 	s.baggage = newAttrs(conv.OverflowKind.String("baggage"))
 	s.faults, s.overflow = newAttrs(conv.OverflowKind.String("parse_fault")), newAttrs(conv.OverflowKind.String("attribute"))
@@ -146,10 +199,11 @@ func newSets(c *Call, g *config) *callSets {
 		s.phases[k] = with(conv.PhaseKey.String(f.String()))
 	}
 	if t := c.errorType(); t != "" {
-		base = append(base, conv.ErrorType.String(word(&g.codes, t)))
+		failure := word(conv.ErrorType, &g.codes, t)
+		base, s.span = append(base, failure), append(s.span, failure)
 	}
 	s.ended = with()
 	s.kinds = [2]attrs{with(conv.TokenType.String("input")), with(conv.TokenType.String("output"))}
-	s.calls = with(conv.Outcome.String(c.outcome.String()), conv.RequestStream.Bool(c.stream || c.req.Stream))
+	s.calls = with(conv.Outcome.String(c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
 	return s
 }

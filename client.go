@@ -13,6 +13,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/tacho-go/tacho/internal/conv"
 )
 
 // Client calls an OpenAI-compatible endpoint with raw JSON, without an SDK,
@@ -58,6 +60,9 @@ func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
 		base = newIdleTransport(defaultConcurrency)
 	case base == nil:
 		base = newIdleTransport(n)
+	}
+	if own, ok := base.(*http.Transport); ok && config.base == nil && config.optIn&conv.HTTP != 0 {
+		own.DialContext = MeasureDial(own.DialContext, WithMeterProvider(config.meters))
 	}
 	return &Client{
 		base: u, key: apiKey, azure: isAzure(u.Hostname()), headers: config.headers,

@@ -95,7 +95,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	parent := x.startSpan(req.Context())
 	if m := x.config.metrics; m != nil {
-		fenced(func() { m.begin(parent, c, 1) })
+		fenced(func() { m.begin(parent, x.config.first(c), 1) })
 	}
 	tcp := phase.ReadTCPInfo
 	if x.config.noTCPInfo {

@@ -15,34 +15,27 @@ import (
 // that the provider refuses is a no-op, as the API has it, and one of a
 // generation that is not told is nil.
 type instruments struct {
-	histograms map[string]metric.Float64Histogram
-	counters   map[string]metric.Int64Counter
-	active     metric.Int64UpDownCounter
-	http       metric.Int64UpDownCounter // nil: not told
+	histograms [conv.NumMetrics]metric.Float64Histogram
+	counters   [conv.NumMetrics]metric.Int64Counter
+	levels     [conv.NumMetrics]metric.Int64UpDownCounter
 	remaining  metric.Int64Gauge
 	gen        conv.Generation
-	sets       setCache
 }
 
 func newInstruments(mp metric.MeterProvider, gen conv.Generation, chosen conv.OptIn) *instruments {
 	m := mp.Meter(scope, metric.WithInstrumentationVersion(Version))
-	i := &instruments{gen: gen, histograms: map[string]metric.Float64Histogram{}, counters: map[string]metric.Int64Counter{}}
+	i := &instruments{gen: gen}
 	for _, d := range conv.Metrics() {
 		if d.Generation != 0 && d.Generation&gen == 0 || d.OptIn != 0 && d.OptIn&chosen == 0 {
 			continue
 		}
 		switch d.Kind {
 		case conv.Histogram:
-			i.histograms[d.Name], _ = m.Float64Histogram(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description), metric.WithExplicitBucketBoundaries(d.Bounds...))
+			i.histograms[d.ID], _ = m.Float64Histogram(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description), metric.WithExplicitBucketBoundaries(d.Bounds...))
 		case conv.Counter:
-			i.counters[d.Name], _ = m.Int64Counter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			i.counters[d.ID], _ = m.Int64Counter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		case conv.UpDownCounter:
-			c, _ := m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
-			if d.OptIn == conv.HTTP {
-				i.http = c
-			} else {
-				i.active = c
-			}
+			i.levels[d.ID], _ = m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		case conv.Gauge:
 			i.remaining, _ = m.Int64Gauge(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
 		}
@@ -51,36 +44,39 @@ func newInstruments(mp metric.MeterProvider, gen conv.Generation, chosen conv.Op
 }
 
 // observe records a value if its metric is told.
-func (i *instruments) observe(ctx context.Context, name string, v float64, s *attrs) {
-	if h := i.histograms[name]; h != nil {
+func (i *instruments) observe(ctx context.Context, id conv.ID, v float64, s *attrs) {
+	if h := i.histograms[id]; h != nil {
 		h.Record(ctx, v, s.record...)
 	}
 }
 
-func (i *instruments) count(ctx context.Context, name string, n int64, s *attrs) {
-	if c := i.counters[name]; c != nil {
+func (i *instruments) count(ctx context.Context, id conv.ID, n int64, s *attrs) {
+	if c := i.counters[id]; c != nil {
+		c.Add(ctx, n, s.add...)
+	}
+}
+
+// level raises or lowers what is counted now.
+func (i *instruments) level(ctx context.Context, id conv.ID, n int64, s *attrs) {
+	if c := i.levels[id]; c != nil {
 		c.Add(ctx, n, s.add...)
 	}
 }
 
 // begin counts a call that is under way; its end takes it away again, by the
 // same attributes: those that are known from the first.
-func (i *instruments) begin(ctx context.Context, c *Call, n int64) {
-	s := i.sets.of(c, nil)
-	i.active.Add(ctx, n, s.active.add...)
-	if i.http != nil {
-		i.http.Add(ctx, n, s.http.add...)
-	}
+func (i *instruments) begin(ctx context.Context, s *firstSets, n int64) {
+	i.level(ctx, conv.ActiveCalls, n, &s.active)
+	i.level(ctx, conv.HTTPActive, n, &s.http)
 }
 
 // record records a call that has ended.
-func (i *instruments) record(ctx context.Context, g *config, c *Call) {
-	s := i.sets.of(c, g)
-	i.begin(ctx, c, -1)
+func (i *instruments) record(ctx context.Context, s *callSets, c *Call) {
+	i.begin(ctx, s.first, -1)
 	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
 		i.observe(ctx, conv.HTTPDuration, inSeconds(d), &s.http)
-		own := ""
+		own := conv.NoMetric
 		switch c.api {
 		case wire.ChatCompletions, wire.Completions, wire.Responses:
 			own = conv.InferenceDuration
@@ -88,23 +84,23 @@ func (i *instruments) record(ctx context.Context, g *config, c *Call) {
 			own = conv.EmbeddingsDuration
 		}
 		i.observe(ctx, own, inSeconds(d), &s.ended)
-		if own == "" || i.gen&conv.V141 != 0 {
+		if own == conv.NoMetric || i.gen&conv.V141 != 0 {
 			i.observe(ctx, conv.OperationDuration, inSeconds(d), &s.ended)
 		}
 	}
 	for _, f := range [...]struct {
 		figure Figure
-		names  [2]string
+		ids    [2]conv.ID
 	}{
-		{TTFC, [2]string{conv.InferenceFirstChunk, conv.OperationFirstChunk}},
-		{TTFT, [2]string{conv.FirstToken}}, {TTFO, [2]string{conv.FirstOutput}}, {TTLT, [2]string{conv.LastToken}}, {TPOT, [2]string{conv.PerToken}},
+		{TTFC, [2]conv.ID{conv.InferenceFirstChunk, conv.OperationFirstChunk}},
+		{TTFT, [2]conv.ID{conv.FirstToken}}, {TTFO, [2]conv.ID{conv.FirstOutput}}, {TTLT, [2]conv.ID{conv.LastToken}}, {TPOT, [2]conv.ID{conv.PerToken}},
 	} {
 		d, ok := c.Figure(f.figure)
 		if !ok || !c.enters(f.figure) {
 			continue
 		}
-		for _, name := range f.names {
-			i.observe(ctx, name, inSeconds(d), &s.ended)
+		for _, id := range f.ids {
+			i.observe(ctx, id, inSeconds(d), &s.ended)
 		}
 	}
 	for k, f := range phases {
@@ -140,25 +136,29 @@ var phases = [...]Figure{DNS, Connect, TLS, Send, Wait}
 func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 	u := &c.facts.Usage
 	for _, n := range [...]struct {
-		name  string
+		id    conv.ID
 		count *wire.Count
 	}{
 		{conv.UsageInput, &u.Input}, {conv.UsageOutput, &u.Output}, {conv.UsageCacheRead, &u.CacheRead}, {conv.UsageCacheWrite, &u.CacheWrite}, {conv.UsageReasoning, &u.Reasoning},
 	} {
 		switch {
 		case c.api == wire.Embeddings:
+		case n.count.OK && c.facts.Detail != nil && n.id == conv.UsageInput:
+			i.modalities(ctx, n.id, n.count.N, c.facts.Detail.In, s)
+		case n.count.OK && c.facts.Detail != nil && n.id == conv.UsageOutput:
+			i.modalities(ctx, n.id, n.count.N, c.facts.Detail.Out, s)
 		case n.count.OK:
-			i.count(ctx, n.name, max(0, n.count.N), &s.tokens)
-		case c.outcome.Bad() && (n.name == conv.UsageInput || n.name == conv.UsageOutput):
-			i.count(ctx, n.name, 0, &s.unknown)
+			i.count(ctx, n.id, n.count.N, &s.tokens)
+		case c.outcome.Bad() && (n.id == conv.UsageInput || n.id == conv.UsageOutput):
+			i.count(ctx, n.id, 0, &s.unknown)
 		}
 	}
 	if u.Input.OK {
-		name := conv.InferenceInput
+		id := conv.InferenceInput
 		if c.api == wire.Embeddings {
-			name = conv.EmbeddingsInput
+			id = conv.EmbeddingsInput
 		}
-		i.observe(ctx, name, float64(u.Input.N), &s.ended)
+		i.observe(ctx, id, float64(u.Input.N), &s.ended)
 		i.observe(ctx, conv.TokenUsage, float64(u.Input.N), &s.kinds[0])
 	}
 	if u.Output.OK {
@@ -166,5 +166,21 @@ func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 			i.observe(ctx, conv.InferenceOutput, float64(u.Output.N), &s.ended)
 		}
 		i.observe(ctx, conv.TokenUsage, float64(u.Output.N), &s.kinds[1])
+	}
+}
+
+// modalities counts tokens by what they are of, as far as that was reported.
+func (i *instruments) modalities(ctx context.Context, id conv.ID, total int64, of wire.Modalities, s *callSets) {
+	if of.Sum() == 0 || of.Sum() > total {
+		i.count(ctx, id, total, &s.tokens)
+		return
+	}
+	for k, n := range [...]int64{of.Text, of.Image, of.Audio} {
+		if n > 0 {
+			i.count(ctx, id, n, &s.modal[k])
+		}
+	}
+	if rest := total - of.Sum(); rest > 0 {
+		i.count(ctx, id, rest, &s.tokens)
 	}
 }

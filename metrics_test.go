@@ -155,6 +155,83 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// TestModalities counts tokens by what they are of; what is not said is unknown.
+func TestModalities(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]map[string]float64{
+		`{"usage":{"prompt_tokens":9,"completion_tokens":7,"prompt_tokens_details":{"audio_tokens":4},"completion_tokens_details":{"text_tokens":2,"image_tokens":5}}}`: {
+			"input audio": 4, "input unknown": 5, "output text": 2, "output image": 5},
+		`{"usage":{"prompt_tokens":9,"completion_tokens":7,"prompt_tokens_details":{"audio_tokens":0},"completion_tokens_details":{"audio_tokens":8}}}`: {
+			"input unknown": 9, "output unknown": 7}, // more than all of them: not to be believed
+	} {
+		reader := metric.NewManualReader()
+		rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return answer(body), nil }),
+			tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithoutTracing())
+		resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+		got := map[string]float64{}
+		for k, v := range points(t, reader) {
+			if name, set, ok := strings.Cut(k, "_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality="); ok {
+				got[strings.TrimPrefix(name, "gen_ai.client.inference.usage.")+" "+set] = v
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", body, diff)
+		}
+	}
+}
+
+// TestFailedStreamsApart tells the refusal of a stream from that of a plain call.
+func TestFailedStreamsApart(t *testing.T) {
+	t.Parallel()
+	reader := metric.NewManualReader()
+	rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return nil, errBroken }),
+		tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))), tacho.WithoutTracing(), tacho.WithFingerprintMetrics())
+	for _, body := range []string{chatPlain, chatStream, chatStream} {
+		if _, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", body)); err == nil {
+			t.Fatal("no error")
+		}
+	}
+	got := points(t, reader)
+	for stream, want := range map[string]float64{"false": 1, "true": 2} {
+		if n := got["tacho.client.calls {call} error.type=protocol,gen_ai.operation.name=chat,gen_ai.request.stream="+stream+",tacho.outcome=error"]; n != want {
+			t.Errorf("stream %s: %v calls, want %v, of %v", stream, n, want, got)
+		}
+	}
+}
+
+// TestFingerprintMetrics has it on the metrics of who asks for it.
+func TestFingerprintMetrics(t *testing.T) {
+	t.Parallel()
+	for _, asked := range []bool{false, true} {
+		opts := []tacho.Option{tacho.WithoutTracing()}
+		if asked {
+			opts = append(opts, tacho.WithFingerprintMetrics())
+		}
+		reader := metric.NewManualReader()
+		rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+			return answer(`{"system_fingerprint":"fp_1"}`), nil
+		}), append(opts, tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))...)
+		resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+		found := 0
+		for k := range points(t, reader) {
+			if strings.Contains(k, "openai.response.system_fingerprint=fp_1") {
+				found++
+			}
+		}
+		if found > 0 != asked {
+			t.Errorf("asked for %v: on %d series", asked, found)
+		}
+	}
+}
+
 // TestHTTPMetrics has what HTTP metrics say without a response, and of HTTP/2.
 func TestHTTPMetrics(t *testing.T) {
 	t.Parallel()

@@ -28,9 +28,20 @@ func WithChunkMetrics() Option { return optionFunc(func(c *config) { c.optIn |= 
 // http.client.active_requests for each call, by the HTTP conventions, for
 // dashboards that know those. A request lasts until its body has ended. Leave it
 // off where an instrumentation of plain HTTP is at work below, which tells the same.
+// Connections are told by MeasureDial, in the http.Transport below; a Client that
+// makes its own has it there with this option.
 //
 // By default they are not recorded, and WithoutMetrics records none.
 func WithHTTPMetrics() Option { return optionFunc(func(c *config) { c.optIn |= conv.HTTP }) }
+
+// WithFingerprintMetrics puts openai.response.system_fingerprint on the metrics
+// too, with at most 200 values, then _OTHER: OpenAI changes it with each
+// deployment of a model, and every value makes series of its own.
+//
+// By default it is on spans alone, and WithoutMetrics has no use for it.
+func WithFingerprintMetrics() Option {
+	return optionFunc(func(c *config) { c.prints = new(vocabulary) })
+}
 
 // chunkTimer times the chunks of a stream. The attributes are those that are
 // known with its second chunk.
@@ -57,7 +68,7 @@ func (x *exchange) chunk(at time.Duration) {
 	t.last = at
 	fenced(func() {
 		if t.sets == nil {
-			t.sets = m.sets.of(x.call, x.config)
+			t.sets = x.config.ended(x.call)
 		}
 		m.observe(x.ctx.parent, conv.InferenceChunk, gap, &t.sets.ended)
 		m.observe(x.ctx.parent, conv.OperationChunk, gap, &t.sets.ended)

@@ -54,12 +54,16 @@ type config struct {
 	answers   vocabulary // the models that answered
 	codes     vocabulary
 	tiers     vocabulary
+	prints    *vocabulary // nil: no fingerprint is on the metrics
 
 	conventions Conventions
 	stall       time.Duration
 	logger      *slog.Logger
 	slow        time.Duration
 	propagateTo []string
+
+	firsts setCache[firstSets]
+	sets   setCache[callSets]
 
 	metricLabels []*metricLabel
 	objectives   []objective

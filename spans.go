@@ -32,25 +32,16 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 		x.span, x.borrowed = s, true
 		return ctx
 	}
-	name := c.Operation()
-	attrs := make([]attribute.KeyValue, 0, 8)
-	attrs = append(attrs, conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider))
-	if !c.req.Model.Empty() {
-		model := x.config.models.word(c.RequestModel())
-		name += " " + model
-		attrs = append(attrs, conv.RequestModel.String(model))
-	}
-	attrs = appendServer(attrs, c.server)
+	first := x.config.first(c)
+	var room [5]trace.SpanStartOption
+	options := append(append(room[:0], first.start...), trace.WithTimestamp(c.start))
 	if c.attempt > 1 {
-		attrs = append(attrs, conv.Attempt.Int(int(c.attempt)))
+		options = append(options, trace.WithAttributes(conv.Attempt.Int(int(c.attempt))))
 	}
 	if more, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue); more != nil {
-		attrs = append(attrs, more...)
+		options = append(options, trace.WithAttributes(more...))
 	}
-	fenced(func() {
-		ctx, x.span = x.config.tracer.Start(ctx, name,
-			trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(c.start), trace.WithAttributes(attrs...))
-	})
+	fenced(func() { ctx, x.span = x.config.tracer.Start(ctx, first.span, options...) })
 	return ctx
 }
 
@@ -82,14 +73,14 @@ func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValu
 }
 
 // endSpan puts what the call has become on its span and ends it.
-func (x *exchange) endSpan() {
+func (x *exchange) endSpan(s *callSets) {
 	c := x.call
 	end := c.start
 	if d, ok := c.Duration(); ok {
 		end = end.Add(d)
 	}
 	if x.span.IsRecording() {
-		x.span.SetAttributes(c.spanAttributes(x.config)...)
+		x.span.SetAttributes(c.spanAttributes(x.config, s)...)
 		if (x.watched != nil || x.borrowed) && !c.req.Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
 			model := x.config.models.word(c.RequestModel())
@@ -120,18 +111,20 @@ func (x *exchange) stall(gap, at time.Duration) {
 	})
 }
 
-func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
-	a := make([]attribute.KeyValue, 0, 32)
-	a = append(a, conv.Outcome.String(c.outcome.String()))
-	a = c.appendRequest(a)
-	if !c.facts.Model.Empty() {
-		a = append(a, conv.ResponseModel.String(g.answers.word(c.ResponseModel())))
+func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
+	// An attribute takes 64 bytes: room for those of most calls and not for all.
+	room := 16
+	if c.stream {
+		room += 6
 	}
+	if c.req.More != nil {
+		room += 6
+	}
+	a := make([]attribute.KeyValue, 0, room)
+	a = append(a, s.span...)
+	a = c.appendRequest(a, g.capture)
 	if !c.facts.ID.Empty() {
 		a = append(a, conv.ResponseID.String(bounded(c.ResponseID())))
-	}
-	if t := c.facts.Tier; t != "" {
-		a = append(a, conv.ServiceTier.String(g.tiers.word(t)))
 	}
 	if n := len(c.facts.Finish); n > 0 {
 		reasons := make([]string, n)
@@ -159,6 +152,9 @@ func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 			a = append(a, conv.CacheWrite141.Int64(n.N))
 		}
 	}
+	if d := c.facts.Detail; d != nil {
+		a = appendDetail(a, d, g)
+	}
 	for _, f := range [...]struct {
 		key    attribute.Key
 		figure Figure
@@ -179,22 +175,34 @@ func (c *Call) spanAttributes(g *config) []attribute.KeyValue {
 	if c.Buffered() {
 		a = append(a, conv.Buffered.Bool(true))
 	}
-	if t := g.codes.word(c.errorType()); t != "" {
-		a = append(a, conv.ErrorType.String(t))
+	return a
+}
+
+func appendDetail(a []attribute.KeyValue, d *wire.Detail, g *config) []attribute.KeyValue {
+	if d.Fingerprint != "" {
+		a = append(a, conv.Fingerprint.String(bounded(d.Fingerprint)))
+	}
+	if g.conventions&ConventionsLatest == 0 {
+		return a
+	}
+	for _, n := range [...]struct {
+		key   attribute.Key
+		count int64
+	}{
+		{conv.TextInput, d.In.Text}, {conv.ImageInput, d.In.Image}, {conv.AudioInput, d.In.Audio},
+		{conv.TextOutput, d.Out.Text}, {conv.ImageOutput, d.Out.Image}, {conv.AudioOutput, d.Out.Audio},
+	} {
+		if n.count > 0 {
+			a = append(a, n.key.Int64(n.count))
+		}
 	}
 	return a
 }
 
-// appendRequest appends what the request says.
-func (c *Call) appendRequest(a []attribute.KeyValue) []attribute.KeyValue {
+// appendRequest appends what the request says. Stop sequences are a text of the
+// caller's, as content is.
+func (c *Call) appendRequest(a []attribute.KeyValue, content bool) []attribute.KeyValue {
 	q := &c.req
-	if c.stream || q.Stream {
-		a = append(a, conv.RequestStream.Bool(true))
-	}
-	switch c.api {
-	case wire.ChatCompletions, wire.Responses:
-		a = append(a, conv.APIType.String(c.api.String()))
-	}
 	if c.conversation != "" {
 		a = append(a, conv.ConversationID.String(bounded(c.conversation)))
 	}
@@ -234,6 +242,13 @@ func (c *Call) appendRequest(a []attribute.KeyValue) []attribute.KeyValue {
 	count(conv.Seed, m.Seed)
 	count(conv.TopK, m.TopK)
 	count(conv.Dimensions, m.Dimensions)
+	if len(m.Stop) > 0 && content {
+		words := make([]string, len(m.Stop))
+		for i, s := range m.Stop {
+			words[i] = bounded(s)
+		}
+		a = append(a, conv.StopSequences.StringSlice(words))
+	}
 	word(conv.PreviousResponse, m.Previous)
 	word(conv.ReasoningLevel, m.Effort)
 	if m.Tier != "auto" {

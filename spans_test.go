@@ -74,6 +74,13 @@ func TestRequestAttributes(t *testing.T) {
 			"gen_ai.usage.input_tokens": int64(9), "gen_ai.usage.output_tokens": int64(5), "gen_ai.usage.cache_read.input_tokens": int64(4), "gen_ai.usage.cache_creation.input_tokens": int64(3), "gen_ai.usage.cache_write.input_tokens": int64(3),
 			"gen_ai.usage.reasoning.output_tokens": int64(2), "openai.api.type": "responses", "gen_ai.output.type": "text", "gen_ai.request.reasoning.level": "high", "gen_ai.response.finish_reasons": []string{"stop"},
 		}},
+		{"by modality", chatPath, `{"model":"m"}`, `{"system_fingerprint":"fp_1","usage":{"prompt_tokens":9,"completion_tokens":7,"prompt_tokens_details":{"audio_tokens":4,"text_tokens":0},"completion_tokens_details":{"text_tokens":2,"image_tokens":5,"audio_tokens":0}}}`, tacho.WithConventions(tacho.ConventionsLatest), map[string]any{
+			"gen_ai.usage.input_tokens": int64(9), "gen_ai.usage.output_tokens": int64(7), "gen_ai.usage.audio.input_tokens": int64(4), "gen_ai.usage.text.output_tokens": int64(2), "gen_ai.usage.image.output_tokens": int64(5),
+			"openai.api.type": "chat_completions", "openai.response.system_fingerprint": "fp_1",
+		}},
+		{"by modality, v1.41", chatPath, `{"model":"m"}`, `{"system_fingerprint":"fp 1","usage":{"prompt_tokens":9,"prompt_tokens_details":{"audio_tokens":4}}}`, tacho.WithConventions(tacho.ConventionsV141), map[string]any{
+			"gen_ai.usage.input_tokens": int64(9), "openai.api.type": "chat_completions", "openai.response.system_fingerprint": "_OTHER",
+		}},
 		{"embeddings", "/v1/embeddings", `{"model":"m","encoding_format":"base64","dimensions":256,"input":"x"}`, `{"model":"e","usage":{"prompt_tokens":8}}`, tacho.WithConventions(tacho.ConventionsLatest), map[string]any{
 			"gen_ai.operation.name": "embeddings", "gen_ai.request.encoding_formats": []string{"base64"}, "gen_ai.embeddings.dimension.count": int64(256), "gen_ai.response.model": "e", "gen_ai.usage.input_tokens": int64(8),
 		}},

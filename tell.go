@@ -18,11 +18,16 @@ func (x *exchange) tell() {
 	var at trace.SpanContext
 	fenced(func() { at = trace.SpanContextFromContext(x.ctx.parent) })
 	c.trace = at.TraceID()
-	if x.span != nil {
-		fenced(x.endSpan)
+	m := x.config.metrics
+	var sets *callSets
+	if x.span != nil || m != nil {
+		sets = x.config.ended(c)
 	}
-	if m := x.config.metrics; m != nil {
-		fenced(func() { m.record(x.ctx.parent, x.config, c) })
+	if x.span != nil {
+		fenced(func() { x.endSpan(sets) })
+	}
+	if m != nil {
+		fenced(func() { m.record(x.ctx.parent, sets, c) })
 		if o := x.config.objectives; o != nil {
 			fenced(func() { m.judge(x.ctx.parent, o, c) })
 		}

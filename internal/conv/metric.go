@@ -36,6 +36,7 @@ func (k Kind) String() string {
 
 // Metric describes an instrument.
 type Metric struct {
+	ID          ID
 	Name        string
 	Kind        Kind
 	Unit        string
@@ -54,40 +55,47 @@ const (
 	PerChunk OptIn = 1 << iota
 	// HTTP is what HTTP instrumentation tells: WithHTTPMetrics.
 	HTTP
+	// Connections is what a dialler tells of the connections it made: MeasureDial.
+	Connections
 )
 
-// The metrics' names.
+// ID is a metric's place among the instruments.
+type ID uint8
+
+// The metrics.
 const (
-	InferenceDuration   = "gen_ai.client.inference.duration"
-	EmbeddingsDuration  = "gen_ai.client.embeddings.duration"
-	OperationDuration   = "gen_ai.client.operation.duration"
-	InferenceFirstChunk = "gen_ai.client.inference.time_to_first_chunk"
-	OperationFirstChunk = "gen_ai.client.operation.time_to_first_chunk"
-	TokenUsage          = "gen_ai.client.token.usage"
-	UsageInput          = "gen_ai.client.inference.usage.input_tokens"
-	UsageOutput         = "gen_ai.client.inference.usage.output_tokens"
-	UsageCacheRead      = "gen_ai.client.inference.usage.cache_read.input_tokens"
-	UsageCacheWrite     = "gen_ai.client.inference.usage.cache_write.input_tokens"
-	UsageReasoning      = "gen_ai.client.inference.usage.reasoning.output_tokens"
-	InferenceInput      = "gen_ai.client.inference.operation.input_tokens"
-	InferenceOutput     = "gen_ai.client.inference.operation.output_tokens"
-	EmbeddingsInput     = "gen_ai.client.embeddings.operation.input_tokens"
-
-	FirstToken  = "tacho.client.time_to_first_token"
-	FirstOutput = "tacho.client.time_to_first_output"
-	LastToken   = "tacho.client.time_to_last_token"
-	PerToken    = "tacho.client.time_per_output_token"
-	Calls       = "tacho.client.calls"
-	ActiveCalls = "tacho.client.active_calls"
-	PhaseTime   = "tacho.client.phase.duration"
-	Remaining   = "tacho.client.ratelimit.remaining"
-	Overflow    = "tacho.client.overflow"
-	SLOCalls    = "tacho.client.slo.calls"
-
-	InferenceChunk = "gen_ai.client.inference.time_per_output_chunk"
-	OperationChunk = "gen_ai.client.operation.time_per_output_chunk"
-	HTTPDuration   = "http.client.request.duration"
-	HTTPActive     = "http.client.active_requests"
+	NoMetric ID = iota // an instrument that is not there
+	InferenceDuration
+	EmbeddingsDuration
+	OperationDuration
+	InferenceFirstChunk
+	OperationFirstChunk
+	TokenUsage
+	UsageInput
+	UsageOutput
+	UsageCacheRead
+	UsageCacheWrite
+	UsageReasoning
+	InferenceInput
+	InferenceOutput
+	EmbeddingsInput
+	FirstToken
+	FirstOutput
+	LastToken
+	PerToken
+	Calls
+	ActiveCalls
+	PhaseTime
+	Remaining
+	Overflow
+	SLOCalls
+	InferenceChunk
+	OperationChunk
+	HTTPDuration
+	HTTPActive
+	HTTPConnections
+	HTTPConnectionTime
+	NumMetrics
 )
 
 // Metrics returns all metrics that a transport may record.
@@ -101,35 +109,39 @@ func Metrics() []Metric {
 	phase := []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}
 	// These are the HTTP conventions' own.
 	request := []float64{.005, .01, .025, .05, .075, .1, .25, .5, .75, 1, 2.5, 5, 7.5, 10}
+	// No convention has these; they are those of .NET, which has the metric.
+	connection := []float64{.01, .02, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60, 120, 300}
 	return []Metric{
-		{InferenceDuration, Histogram, "s", Latest, seconds, "Duration of a chat or a text completion.", 0},
-		{EmbeddingsDuration, Histogram, "s", Latest, seconds, "Duration of a call for embeddings.", 0},
-		{OperationDuration, Histogram, "s", Latest | V141, seconds, "Duration of a call; in the latest conventions, of those that have no metric of their own.", 0},
-		{InferenceFirstChunk, Histogram, "s", Latest, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
-		{OperationFirstChunk, Histogram, "s", V141, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
-		{TokenUsage, Histogram, "{token}", V141, tokens, "Tokens of a call, as reported, input and output apart.", 0},
-		{UsageInput, Counter, "{token}", Latest, nil, "Input tokens, as reported.", 0},
-		{UsageOutput, Counter, "{token}", Latest, nil, "Output tokens, as reported.", 0},
-		{UsageCacheRead, Counter, "{token}", Latest, nil, "Input tokens read from a cache, as reported.", 0},
-		{UsageCacheWrite, Counter, "{token}", Latest, nil, "Input tokens written to a cache, as reported.", 0},
-		{UsageReasoning, Counter, "{token}", Latest, nil, "Output tokens of reasoning, as reported.", 0},
-		{InferenceInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call, as reported.", 0},
-		{InferenceOutput, Histogram, "{token}", Latest, tokens, "Output tokens of a call, as reported.", 0},
-		{EmbeddingsInput, Histogram, "{token}", Latest, tokens, "Input tokens of a call for embeddings, as reported.", 0},
-		{FirstToken, Histogram, "s", 0, first, "Time to the first output of a stream in any channel.", 0},
-		{FirstOutput, Histogram, "s", 0, first, "Time to the first output of a stream that a user sees.", 0},
-		{LastToken, Histogram, "s", 0, first, "Time to the last output of a stream.", 0},
-		{PerToken, Histogram, "s", 0, per, "Time per output token of a stream after the first.", 0},
-		{Calls, Counter, "{call}", 0, nil, "Calls that have ended, by outcome.", 0},
-		{ActiveCalls, UpDownCounter, "{call}", 0, nil, "Calls under way.", 0},
-		{PhaseTime, Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait.", 0},
-		{Remaining, Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens.", 0},
-		{Overflow, Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit.", 0},
-		{SLOCalls, Counter, "{call}", 0, nil, "Calls that met and that missed each objective of WithBudgets.", 0},
-		{InferenceChunk, Histogram, "s", Latest, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
-		{OperationChunk, Histogram, "s", V141, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
-		{HTTPDuration, Histogram, "s", 0, request, "Duration of a request to the end of its body, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
-		{HTTPActive, UpDownCounter, "{request}", 0, nil, "Requests under way, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
+		{InferenceDuration, "gen_ai.client.inference.duration", Histogram, "s", Latest, seconds, "Duration of a chat or a text completion.", 0},
+		{EmbeddingsDuration, "gen_ai.client.embeddings.duration", Histogram, "s", Latest, seconds, "Duration of a call for embeddings.", 0},
+		{OperationDuration, "gen_ai.client.operation.duration", Histogram, "s", Latest | V141, seconds, "Duration of a call; in the latest conventions, of those that have no metric of their own.", 0},
+		{InferenceFirstChunk, "gen_ai.client.inference.time_to_first_chunk", Histogram, "s", Latest, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
+		{OperationFirstChunk, "gen_ai.client.operation.time_to_first_chunk", Histogram, "s", V141, seconds, "Time to the first chunk of a stream, role-only ones included.", 0},
+		{TokenUsage, "gen_ai.client.token.usage", Histogram, "{token}", V141, tokens, "Tokens of a call, as reported, input and output apart.", 0},
+		{UsageInput, "gen_ai.client.inference.usage.input_tokens", Counter, "{token}", Latest, nil, "Input tokens, as reported.", 0},
+		{UsageOutput, "gen_ai.client.inference.usage.output_tokens", Counter, "{token}", Latest, nil, "Output tokens, as reported.", 0},
+		{UsageCacheRead, "gen_ai.client.inference.usage.cache_read.input_tokens", Counter, "{token}", Latest, nil, "Input tokens read from a cache, as reported.", 0},
+		{UsageCacheWrite, "gen_ai.client.inference.usage.cache_write.input_tokens", Counter, "{token}", Latest, nil, "Input tokens written to a cache, as reported.", 0},
+		{UsageReasoning, "gen_ai.client.inference.usage.reasoning.output_tokens", Counter, "{token}", Latest, nil, "Output tokens of reasoning, as reported.", 0},
+		{InferenceInput, "gen_ai.client.inference.operation.input_tokens", Histogram, "{token}", Latest, tokens, "Input tokens of a call, as reported.", 0},
+		{InferenceOutput, "gen_ai.client.inference.operation.output_tokens", Histogram, "{token}", Latest, tokens, "Output tokens of a call, as reported.", 0},
+		{EmbeddingsInput, "gen_ai.client.embeddings.operation.input_tokens", Histogram, "{token}", Latest, tokens, "Input tokens of a call for embeddings, as reported.", 0},
+		{FirstToken, "tacho.client.time_to_first_token", Histogram, "s", 0, first, "Time to the first output of a stream in any channel.", 0},
+		{FirstOutput, "tacho.client.time_to_first_output", Histogram, "s", 0, first, "Time to the first output of a stream that a user sees.", 0},
+		{LastToken, "tacho.client.time_to_last_token", Histogram, "s", 0, first, "Time to the last output of a stream.", 0},
+		{PerToken, "tacho.client.time_per_output_token", Histogram, "s", 0, per, "Time per output token of a stream after the first.", 0},
+		{Calls, "tacho.client.calls", Counter, "{call}", 0, nil, "Calls that have ended, by outcome.", 0},
+		{ActiveCalls, "tacho.client.active_calls", UpDownCounter, "{call}", 0, nil, "Calls under way.", 0},
+		{PhaseTime, "tacho.client.phase.duration", Histogram, "s", 0, phase, "Phases before a response: dns, connect, tls, send, wait.", 0},
+		{Remaining, "tacho.client.ratelimit.remaining", Gauge, "", 0, nil, "What the last response left of a rate limit, requests or tokens.", 0},
+		{Overflow, "tacho.client.overflow", Counter, "{value}", 0, nil, "Values that were folded into _OTHER, parts of answers that were no JSON, members of the baggage that did not fit.", 0},
+		{SLOCalls, "tacho.client.slo.calls", Counter, "{call}", 0, nil, "Calls that met and that missed each objective of WithBudgets.", 0},
+		{InferenceChunk, "gen_ai.client.inference.time_per_output_chunk", Histogram, "s", Latest, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
+		{OperationChunk, "gen_ai.client.operation.time_per_output_chunk", Histogram, "s", V141, seconds, "Time from the end of a chunk of a stream to the end of the next, on demand (`WithChunkMetrics`).", PerChunk},
+		{HTTPDuration, "http.client.request.duration", Histogram, "s", 0, request, "Duration of a request to the end of its body, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
+		{HTTPActive, "http.client.active_requests", UpDownCounter, "{request}", 0, nil, "Requests under way, by the HTTP conventions, on demand (`WithHTTPMetrics`).", HTTP},
+		{HTTPConnections, "http.client.open_connections", UpDownCounter, "{connection}", 0, nil, "Connections that are open, by the HTTP conventions, on demand (`MeasureDial`).", Connections},
+		{HTTPConnectionTime, "http.client.connection.duration", Histogram, "s", 0, connection, "Time from a connection's dial to its close, by the HTTP conventions, on demand (`MeasureDial`).", Connections},
 	}
 }
 
@@ -139,7 +151,7 @@ func MetricTable() string {
 	b.WriteString("| metric | instrument, unit | conventions | what |\n|---|---|---|---|\n")
 	for _, m := range Metrics() {
 		gen := map[Generation]string{0: "tacho", Latest: "v0.1.0", V141: "v1.41", Latest | V141: "both"}[m.Generation]
-		if m.OptIn == HTTP {
+		if m.OptIn&(HTTP|Connections) != 0 {
 			gen = "HTTP"
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s", m.Name, strings.TrimRight(m.Kind.String()+", "+m.Unit, ", "), gen, m.Description)

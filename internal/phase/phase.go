@@ -154,6 +154,8 @@ func (t *Trace) gotConnection(info httptrace.GotConnInfo) {
 		return
 	}
 	defer t.mu.Unlock()
+	use(t.conn, -1) // an earlier attempt's
+	use(info.Conn, 1)
 	// What was dialled while another connection became free belongs to the
 	// pool, not to this exchange; so does what a dial does from now on, unless
 	// a redirect or a transport's own retry asks for a connection again.
@@ -237,8 +239,30 @@ func (t *Trace) Freeze() {
 			r.TCP.Retransmits = max(0, r.TCP.Retransmits-t.retransBase)
 		}
 	}
+	use(t.conn, -1)
 	t.conn = nil
 }
+
+// User is a connection that counts the exchanges on it.
+type User interface{ Use(n int) }
+
+// use tells a connection, or the one that it wraps, of an exchange more or less.
+func use(c net.Conn, n int) {
+	for range maxWraps {
+		switch v := c.(type) {
+		case User:
+			v.Use(n)
+			return
+		case interface{ NetConn() net.Conn }:
+			c = v.NetConn()
+		default:
+			return
+		}
+	}
+}
+
+// maxWraps bounds the way to the connection that others wrap.
+const maxWraps = 4
 
 // TCPInfo is the kernel's view of a connection.
 type TCPInfo struct {
@@ -248,7 +272,7 @@ type TCPInfo struct {
 
 // tcpConn unwraps TLS and other wrappers that say what they wrap.
 func tcpConn(c net.Conn) (*net.TCPConn, bool) {
-	for range 4 {
+	for range maxWraps {
 		switch v := c.(type) {
 		case *net.TCPConn:
 			return v, true

@@ -86,6 +86,8 @@ func chatChild(k []byte) slot {
 		return sXGroq
 	case "service_tier":
 		return sTier
+	case "system_fingerprint":
+		return sFingerprint
 	case "time_info":
 		return gTimeInfo
 	case "timings":

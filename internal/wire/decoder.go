@@ -34,9 +34,11 @@ type Decoder struct {
 
 	choices int32 // begun in the document
 
+	prints *Fingerprints // nil: each answer has its own
+
 	errs    errFlags
-	payload bool  // the document has what an answer has
-	usage0  uint8 // the counts of the document that are not 0
+	payload bool   // the document has what an answer has
+	usage0  uint16 // the counts of the document that are not 0
 }
 
 // Init makes d ready for a response of the API whose facts go to f. A stream's
@@ -57,7 +59,7 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 // reset makes d as new, but for the room that it has for tokens and a pattern.
 func (d *Decoder) reset() {
 	tok, pattern := d.m.tok[:0], d.memo.pattern[:0]
-	*d = Decoder{}
+	*d = Decoder{prints: d.prints}
 	d.m.tok, d.memo.pattern = tok, pattern
 }
 
@@ -187,6 +189,8 @@ func (d *Decoder) short(s slot, b []byte) {
 		}
 	case sTier:
 		f.Tier = intern(b, f.Tier)
+	case sFingerprint:
+		d.setFingerprint(b)
 	case eType, eCode, eStatus, eObject, eMessage, eOther, sError, sDetail:
 		d.errorText(s, b)
 	case cFinish:

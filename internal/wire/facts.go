@@ -133,6 +133,7 @@ type Facts struct {
 	RawReasoning   bool // reasoning was streamed as it is
 	Faults         int  // documents survived that were not JSON
 
+	Detail   *Detail   // nil: nothing of it was said
 	Limits   *Limits   // nil: no header spoke of any
 	Captured *Captured // the content, only under capture
 

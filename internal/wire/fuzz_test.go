@@ -63,7 +63,7 @@ func FuzzPieces(f *testing.F) {
 			want, wantEvents := decode(api, stream, false, false, src, 0)
 			for _, n := range []int{0, 1, int(size) + 1} {
 				got, events := decode(api, stream, false, true, src, n)
-				if diff := cmp.Diff(want, got, cmp.AllowUnexported(Facts{}, Name{})); diff != "" {
+				if diff := cmp.Diff(want, got, cmp.AllowUnexported(Detail{}, Facts{}, Name{})); diff != "" {
 					t.Fatalf("%v in pieces of %d: (-whole +pieces)\n%s", api, n, diff)
 				}
 				if diff := cmp.Diff(wantEvents, events); diff != "" {

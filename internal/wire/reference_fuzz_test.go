@@ -48,7 +48,7 @@ func compare(t *testing.T, api API, stream bool, src []byte) bool {
 		}
 		for _, size := range []int{0, 1} {
 			got, gotEvents := decoded(api, stream, capture, size, lines)
-			if diff := cmp.Diff(r.facts(), got, cmp.AllowUnexported(Facts{}, Name{}), cmpopts.EquateEmpty(), keys); diff != "" {
+			if diff := cmp.Diff(r.facts(), got, cmp.AllowUnexported(Detail{}, Facts{}, Name{}), cmpopts.EquateEmpty(), keys); diff != "" {
 				t.Fatalf("%v, stream %v, capture %v, in pieces of %d:\n%s\n(-reference +decoder)\n%s", api, stream, capture, size, bytes.Join(lines, []byte("\n")), diff)
 			}
 			if diff := cmp.Diff(events, gotEvents); diff != "" {
@@ -135,6 +135,7 @@ var dialects = []struct {
 	{"usage with empty choices at the end", ChatCompletions, true, `{"choices":[{"delta":{"content":"a"}}],"usage":null}` + "\n" + `{"choices":[],"usage":{"prompt_tokens":3,"completion_tokens":1,"total_tokens":4}}` + "\n[DONE]", "content - done |   | 1 0 | 0: | | 3 1 . . ."},
 	{"usage on every chunk", ChatCompletions, true, `{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":3,"completion_tokens":1}}` + "\n" + `{"choices":[{"delta":{"content":"b"}}],"usage":{"prompt_tokens":3,"completion_tokens":2}}`, "content content |   | 2 0 | 0: | | 3 2 . . ."},
 	{"usage under x_groq, and an error", ChatCompletions, true, `{"choices":[],"x_groq":{"id":"r","usage":{"prompt_tokens":3,"completion_tokens":0,"queue_time":0.25}}}` + "\n" + `{"choices":[],"x_groq":{"error":"over"}}`, "- - ! |   | 0 0 | | | 3 0 . . . |"},
+	{"counts by modality, the system's fingerprint", ChatCompletions, true, `{"system_fingerprint":"fp_1","usage":{"prompt_tokens":12,"completion_tokens":9,"prompt_tokens_details":{"text_tokens":4,"image_tokens":0,"audio_tokens":8},"completion_tokens_details":{"audio_tokens":null,"image_tokens":"x","text_tokens":1e1}}}`, "- |   | 0 0 | | | 12 9 . . ."},
 	{"counts in every spelling", ChatCompletions, true, `{"usage":{"prompt_tokens":12.0,"completion_tokens":1e3,"prompt_cache_hit_tokens":5,"prompt_cache_miss_tokens":2,"completion_tokens_details":{"reasoning_tokens":0},"prompt_tokens_details":{"cache_write_tokens":"7","cached_tokens":null}}}`, "- |   | 0 0 | | | 12 1000 5 . 0"},
 	{"counts that are none", ChatCompletions, true, `{"usage":{"prompt_tokens":1.5,"completion_tokens":92233720368547758080}}` + "\n" + `{"usage":{"prompt_tokens":1e999,"completion_tokens":[2]}}` + "\n" + `{"usage":[{"prompt_tokens":2}]}`, "- ? - ? - |   | 0 0 | | | . . . . ."},
 	{"a first chunk with empty choices, id and model", ChatCompletions, true, `{"choices":[],"id":"","model":"","prompt_filter_results":[{"prompt_index":0}]}` + "\n" + `{"choices":[{"delta":{"content":"","role":"assistant"},"index":0}],"id":"c","model":"m","service_tier":"default"}`, "- - | c m | 0 0 | 0: | | . . . . ."},

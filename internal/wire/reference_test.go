@@ -129,7 +129,8 @@ type reference struct {
 	err   Error
 	says  refError
 	resp  refEvent
-	told0 map[*Count]bool // the counts of the document that are not 0
+	modal map[bool]map[string]*Count // of input and of output
+	told0 map[*Count]bool            // the counts of the document that are not 0
 
 	// Of a Responses stream so far.
 	status, reason string
@@ -149,7 +150,10 @@ type refCall struct {
 }
 
 func newReference(api API, stream, capture bool) *reference {
-	r := &reference{api: api, stream: stream, capture: capture, ends: map[int32]string{}, told: map[refPart]bool{}}
+	r := &reference{api: api, stream: stream, capture: capture, ends: map[int32]string{}, told: map[refPart]bool{}, modal: map[bool]map[string]*Count{}}
+	for _, out := range []bool{false, true} {
+		r.modal[out] = map[string]*Count{"text_tokens": {}, "image_tokens": {}, "audio_tokens": {}}
+	}
 	if capture {
 		r.f.Captured = new(Captured)
 	}
@@ -248,6 +252,10 @@ func (r *reference) common(m member) {
 	case "service_tier":
 		if isString {
 			r.f.Tier = s
+		}
+	case "system_fingerprint":
+		if s != "" && r.api != Responses {
+			r.f.detail().Fingerprint = s
 		}
 	case "usage":
 		r.usage(m.value)
@@ -387,12 +395,16 @@ func (r *reference) usage(v any) {
 					r.count(&u.CacheRead, d.value)
 				case "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens":
 					r.count(&u.CacheWrite, d.value)
+				default:
+					r.modality(d, false)
 				}
 			}
 		case "completion_tokens_details", "output_tokens_details":
 			for _, d := range members(m.value) {
 				if d.key == "reasoning_tokens" {
 					r.count(&u.Reasoning, d.value)
+				} else {
+					r.modality(d, true)
 				}
 			}
 		case "latency_checkpoint":
@@ -419,6 +431,22 @@ func (r *reference) count(c *Count, v any) {
 	case json.Number, bool:
 		r.ev.Fault = true
 	}
+}
+
+// modality takes a count of text, image or audio, if it is one.
+func (r *reference) modality(d member, out bool) {
+	c, ok := r.modal[out][d.key]
+	if !ok {
+		return
+	}
+	if r.count(c, d.value); c.N == 0 && r.f.Detail == nil {
+		return
+	}
+	m := &r.f.detail().In
+	if out {
+		m = &r.f.Detail.Out
+	}
+	*map[string]*int64{"text_tokens": &m.Text, "image_tokens": &m.Image, "audio_tokens": &m.Audio}[d.key] = c.N
 }
 
 func (r *reference) timings(prefix string, v any) {

@@ -25,11 +25,15 @@ type More struct {
 	Seed, TopK          Count
 	Dimensions          Count // of embeddings
 	Tier                string
-	Previous            string // the response that this one follows
-	Effort              string // of reasoning
-	Format              string // the type of the response's format
-	Encoding            string // of embeddings
+	Previous            string   // the response that this one follows
+	Effort              string   // of reasoning
+	Format              string   // the type of the response's format
+	Encoding            string   // of embeddings
+	Stop                []string // sequences, the first maxStops
 }
+
+// maxStops bounds the stop sequences that are kept: servers take 4 or so.
+const maxStops = 8
 
 func (d *Decoder) more() *More {
 	if d.req.More == nil {
@@ -103,6 +107,8 @@ func requestChild(k []byte) slot {
 		return qText
 	case "encoding_format":
 		return qEncoding
+	case "stop":
+		return qStop
 	}
 	return none
 }
@@ -123,6 +129,10 @@ func (d *Decoder) requestText(s slot, b []byte) {
 		d.more().Format = string(b)
 	case qEncoding:
 		d.more().Encoding = string(b)
+	case qStop:
+		if m := d.more(); len(m.Stop) < maxStops {
+			m.Stop = append(m.Stop, string(b))
+		}
 	}
 }
 

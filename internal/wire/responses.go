@@ -14,9 +14,15 @@ const (
 )
 
 type responsesScratch struct {
-	kind      eventKind
-	done      bool  // the type ends in ".done"
-	code      bool  // a member "code" has a text: of a program, or of an error
+	kind        eventKind
+	done        bool // the type ends in ".done"
+	code        bool // a member "code" has a text: of a program, or of an error
+	item        itemKind
+	anyCall     bool
+	named       bool // an item of the event is a call with a name
+	itemRefusal bool
+	whole       Channel // the output of whole items that no delta had told
+
 	chars     int64 // of delta
 	doneChars int64 // of text, refusal or arguments, in a ".done" event
 	outIndex  int32
@@ -24,13 +30,8 @@ type responsesScratch struct {
 	status    string
 	reason    string
 
-	item    itemKind
-	anyCall bool
-	named   bool // an item of the event is a call with a name
 	// An item's texts wait for its end: its type may stand behind them.
 	itemChars, itemSummary int64
-	itemRefusal            bool
-	whole                  Channel // the output of whole items that no delta had told
 
 	// The parts that had a delta, so that their ".done" is no output again.
 	seen [8]uint32

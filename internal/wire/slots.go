@@ -10,6 +10,7 @@ const (
 	sID
 	sModel
 	sTier
+	sFingerprint
 	sUsage
 	sInDetails
 	sOutDetails
@@ -32,6 +33,12 @@ const (
 	uCacheRead
 	uCacheWrite
 	uReasoning
+	uInText // by modality: text, image, audio
+	uInImage
+	uInAudio
+	uOutText
+	uOutImage
+	uOutAudio
 
 	gValue // a number in a group of timings
 	gTimings
@@ -105,19 +112,20 @@ const (
 	qFormat
 	qFormatType
 	qText
+	qStop
 	qEncoding
 
 	numSlots
 
 	eFirst, eLast = eMessage, eOther
-	uFirst, uLast = uInput, uReasoning
+	uFirst, uLast = uInput, uOutAudio
 	rFirst, rLast = rType, rArgs
 	qFirst, qLast = qModel, qEncoding
 )
 
 // kinds says what becomes of a string in a place.
 var kinds = [numSlots]strKind{
-	sID: strShort, sModel: strShort, sTier: strShort,
+	sID: strShort, sModel: strShort, sTier: strShort, sFingerprint: strShort,
 	eMessage: strShort, eType: strShort, eCode: strShort, eStatus: strShort, eObject: strShort, eOther: strShort,
 	sError: strShort, sDetail: strShort,
 	cFinish: strShort, tID: strShort, tItemID: strShort, tName: strShort,
@@ -125,7 +133,7 @@ var kinds = [numSlots]strKind{
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rCode: strShort, rArgs: strText,
-	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qEncoding: strShort,
+	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qStop: strShort, qEncoding: strShort,
 }
 
 // child returns the place of a member, none when no table knows it.
@@ -254,7 +262,7 @@ func (d *Decoder) enters(s slot, array bool) bool {
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
-	case qTools, qMessages:
+	case qTools, qMessages, qStop:
 		return array
 	}
 	return false

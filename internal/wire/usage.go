@@ -40,13 +40,26 @@ func inDetailsChild(k []byte) slot {
 		return uCacheRead
 	case "cache_write_tokens", "cache_creation_tokens", "cache_creation_input_tokens": // the last is Qwen's
 		return uCacheWrite
+	case "text_tokens":
+		return uInText
+	case "image_tokens":
+		return uInImage
+	case "audio_tokens":
+		return uInAudio
 	}
 	return none
 }
 
 func outDetailsChild(k []byte) slot {
-	if string(k) == "reasoning_tokens" {
+	switch string(k) {
+	case "reasoning_tokens":
 		return uReasoning
+	case "text_tokens":
+		return uOutText
+	case "image_tokens":
+		return uOutImage
+	case "audio_tokens":
+		return uOutAudio
 	}
 	return none
 }
@@ -59,12 +72,18 @@ func (d *Decoder) setCount(s slot, b []byte) {
 		d.fault = true
 		return
 	}
-	bit := uint8(1) << (s - uFirst)
+	bit := uint16(1) << (s - uFirst)
 	if n < 0 || n == 0 && d.usage0&bit != 0 {
 		return
 	}
 	if n > 0 {
 		d.usage0 |= bit
+	}
+	if s >= uInText {
+		if n > 0 || d.facts.Detail != nil {
+			*d.facts.detail().modality(s) = n
+		}
+		return
 	}
 	*d.count(s) = Count{n, true}
 }
