@@ -107,9 +107,9 @@ func (g *group) histogram(f Figure) *Histogram {
 	return at.Load()
 }
 
-// gap records a gap that ended at a time.
-func (g *group) gap(d time.Duration, at time.Time) {
-	g.series.rotate(at.Sub(g.series.recorder.epoch))
+// gap records a gap that ended so long after a call's start.
+func (g *group) gap(d time.Duration, start time.Time, at time.Duration) {
+	g.series.rotate(start.Sub(g.series.recorder.epoch) + at)
 	g.histogram(Gap).Record(d)
 }
 

@@ -334,7 +334,7 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 		c.gaps.add(gap, c.network-x.networkAtLast)
 		x.stall(gap, at)
 		if x.gapSeries != nil {
-			x.gapSeries.gap(gap, c.start.Add(at))
+			x.gapSeries.gap(gap, c.start, at)
 		}
 	}
 	if c.firstVisible < 0 && ev.Channels&wire.Visible != 0 {

@@ -132,7 +132,8 @@ func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
 		if q < 0 {
 			return 0, false
 		}
-		if q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
+		plain := h.text && q <= maxPlain && isASCII(p[at:at+q])
+		if !plain && (q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0) {
 			end, done := d.m.stringEnd(p, at)
 			if !done {
 				d.m.esc = false
@@ -144,7 +145,11 @@ func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
 			if q > 0 != h.full {
 				return 0, false
 			}
-			if i == int(m.counter) {
+			switch {
+			case i != int(m.counter):
+			case plain:
+				chars = int64(q)
+			default:
 				d.m.chars = 0
 				d.text(p[at:at+q], true, nil, 0)
 				chars = d.m.chars
@@ -155,6 +160,20 @@ func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
 		at += q
 	}
 	return chars, string(p[at:]) == string(m.pattern[from:])
+}
+
+// maxPlain bounds the texts that are looked at byte by byte, as most are: for a
+// few of them that is cheaper than a call of what is made for many.
+const maxPlain = 32
+
+// isASCII reports whether a text has neither escapes nor more than ASCII.
+func isASCII(b []byte) bool {
+	for _, c := range b {
+		if c >= 0x80 || c == '\\' {
+			return false
+		}
+	}
+	return true
 }
 
 // compare notes whether a value differs from the pattern's.
