@@ -8,6 +8,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	ddhttp "github.com/DataDog/dd-trace-go/contrib/net/http/v2"
 	"github.com/tcnksm/go-httpstat"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/httptrace/otelhttptrace"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
@@ -31,37 +33,39 @@ func canned(b *testing.B, response []byte) *http.Transport {
 	b.Helper()
 	tr := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 		client, server := net.Pipe()
-		go func() {
-			defer server.Close()
-			r := bufio.NewReader(server)
-			for {
-				length := 0
-				for {
-					line, err := r.ReadSlice('\n')
-					if err != nil {
-						return
-					}
-					if n, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
-						for _, c := range bytes.TrimSpace(n) {
-							length = length*10 + int(c-'0')
-						}
-					}
-					if len(line) <= 2 {
-						break
-					}
-				}
-				if _, err := r.Discard(length); err != nil {
-					return
-				}
-				if _, err := server.Write(response); err != nil {
-					return
-				}
-			}
-		}()
+		go serve(server, response)
 		return client, nil
 	}}
 	b.Cleanup(tr.CloseIdleConnections)
 	return tr
+}
+
+func serve(conn net.Conn, response []byte) {
+	defer conn.Close()
+	r := bufio.NewReader(conn)
+	for {
+		length := 0
+		for {
+			line, err := r.ReadSlice('\n')
+			if err != nil {
+				return
+			}
+			if n, ok := bytes.CutPrefix(line, []byte("Content-Length: ")); ok {
+				for _, c := range bytes.TrimSpace(n) {
+					length = length*10 + int(c-'0')
+				}
+			}
+			if len(line) <= 2 {
+				break
+			}
+		}
+		if _, err := r.Discard(length); err != nil {
+			return
+		}
+		if _, err := conn.Write(response); err != nil {
+			return
+		}
+	}
 }
 
 func answer(contentType, body string) []byte {
@@ -80,12 +84,18 @@ func streamAnswer() string {
 	return body.String() + "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"
 }
 
-// instruments are the ways to measure calls over one base. Spans are made by the
-// SDK, always sampled, and dropped at their end; metrics are aggregated.
-func instruments(base http.RoundTripper) []struct {
+// instrument is a way to measure calls.
+type instrument struct {
 	name string
 	rt   http.RoundTripper
-} {
+}
+
+// instruments are the ways to measure calls over one base. Spans are made by the
+// SDK, always sampled, and dropped at their end, those of dd-trace-go after they
+// were encoded; metrics are aggregated.
+func instruments(b *testing.B, base http.RoundTripper) []instrument {
+	b.Helper()
+	startDatadog(b)
 	tp := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(dropping{}))
 	mp := sdkmetric.NewMeterProvider(sdkmetric.WithReader(sdkmetric.NewManualReader()))
 	httpTrace := func(opts ...otelhttptrace.ClientTraceOption) http.RoundTripper {
@@ -93,10 +103,7 @@ func instruments(base http.RoundTripper) []struct {
 			return otelhttptrace.NewClientTrace(ctx, append(opts, otelhttptrace.WithTracerProvider(tp))...)
 		}))
 	}
-	return []struct {
-		name string
-		rt   http.RoundTripper
-	}{
+	return []instrument{
 		{"bare", base},
 		{"tacho, recorder", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithoutTracing(), tacho.WithoutMetrics())},
 		{"tacho, full", tacho.NewTransport(base, tacho.WithRecorder(tacho.NewRecorder()), tacho.WithTracerProvider(tp), tacho.WithMeterProvider(mp))},
@@ -104,6 +111,8 @@ func instruments(base http.RoundTripper) []struct {
 		{"otelhttp", otelhttp.NewTransport(base, otelhttp.WithTracerProvider(tp), otelhttp.WithMeterProvider(mp))},
 		{"otelhttp, otelhttptrace", httpTrace()},
 		{"otelhttp, otelhttptrace without sub-spans", httpTrace(otelhttptrace.WithoutSubSpans())},
+		{"dd-trace-go", ddhttp.WrapRoundTripper(base)},
+		{"dd-trace-go, client timings", ddhttp.WrapRoundTripper(base, ddhttp.WithClientTimings(true))},
 	}
 }
 
@@ -125,8 +134,8 @@ func (dropping) OnEnd(sdktrace.ReadOnlySpan)                     {}
 func (dropping) Shutdown(context.Context) error                  { return nil }
 func (dropping) ForceFlush(context.Context) error                { return nil }
 
-func call(b *testing.B, rt http.RoundTripper, body, buf []byte) {
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, "http://host.invalid/v1/chat/completions", bytes.NewReader(body))
+func call(ctx context.Context, b *testing.B, rt http.RoundTripper, body, buf []byte) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://host.invalid/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -151,11 +160,11 @@ func BenchmarkHTTP(b *testing.B) {
 	for _, kind := range kinds {
 		base := canned(b, kind.response)
 		buf := make([]byte, 4096)
-		for _, i := range instruments(base) {
+		for _, i := range instruments(b, base) {
 			b.Run(kind.name+"/"+i.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					call(b, i.rt, kind.request, buf)
+					call(context.Background(), b, i.rt, kind.request, buf)
 				}
 			})
 		}
@@ -166,40 +175,60 @@ var kinds = []struct {
 	name              string
 	request, response []byte
 }{
-	{"chat", []byte(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}],"max_tokens":50,"temperature":0.3}`), answer("application/json", chatAnswer)},
-	{"stream of 200", []byte(`{"stream":true,"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + strings.Repeat("x", 400) + `"}]}`), answer("text/event-stream", streamAnswer())},
+	{"chat", []byte(`{"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + prompt + `"}],"max_tokens":50,"temperature":0.3}`), answer("application/json", chatAnswer)},
+	{"stream of 200", []byte(`{"stream":true,"model":"gpt-4o-mini","messages":[{"role":"user","content":"` + prompt + `"}]}`), answer("text/event-stream", streamAnswer())},
 }
 
-// BenchmarkHTTPOver runs small batches of all in turns, so that a machine whose
-// speed wanders wanders for all, and reports the medians over bare. ns/op is of no
-// use here.
+var prompt = strings.Repeat("x", 400)
+
+// BenchmarkHTTPOver reports the medians over bare.
 func BenchmarkHTTPOver(b *testing.B) {
 	for _, kind := range kinds {
 		b.Run(kind.name, func(b *testing.B) {
-			const batch = 50
-			all := instruments(canned(b, kind.response))
+			all := instruments(b, canned(b, kind.response))
 			buf := make([]byte, 4096)
-			times := make([][]float64, len(all))
-			for b.Loop() {
-				var bare float64
-				for i, x := range all {
-					start := time.Now()
-					for range batch {
-						call(b, x.rt, kind.request, buf)
-					}
-					t := float64(time.Since(start).Nanoseconds()) / batch
-					if i == 0 {
-						bare = t
-						times[i] = append(times[i], t)
-					} else {
-						times[i] = append(times[i], t-bare)
-					}
-				}
-			}
+			times := over(b, len(all), 50, func(i int) { call(context.Background(), b, all[i].rt, kind.request, buf) })
 			for i, x := range all {
-				slices.Sort(times[i])
-				b.ReportMetric(times[i][len(times[i])/2], "ns:"+strings.NewReplacer(" ", "_", ",", "").Replace(x.name))
+				b.ReportMetric(times[i], unit("ns", x.name))
 			}
 		})
 	}
+}
+
+// over runs small batches of n things in turns, so that a machine whose speed
+// wanders wanders for all, and in an order that is another in each round, so that
+// collections of garbage fall on all alike. It returns the median nanoseconds of
+// the first, and of the others what they took over it in the same round. ns/op is
+// of no use here.
+func over(b *testing.B, n, batch int, do func(i int)) []float64 {
+	times := make([][]float64, n)
+	round := make([]float64, n)
+	for b.Loop() {
+		for _, i := range rand.Perm(n) {
+			start := time.Now()
+			for range batch {
+				do(i)
+			}
+			round[i] = float64(time.Since(start).Nanoseconds()) / float64(batch)
+		}
+		times[0] = append(times[0], round[0])
+		for i := 1; i < n; i++ {
+			times[i] = append(times[i], round[i]-round[0])
+		}
+	}
+	medians := make([]float64, n)
+	for i := range times {
+		medians[i] = median(times[i])
+	}
+	return medians
+}
+
+func median(values []float64) float64 {
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// unit is one of a metric with a name in it, which may have no spaces.
+func unit(of, name string) string {
+	return of + ":" + strings.NewReplacer(" ", "_", ",", "").Replace(name)
 }
