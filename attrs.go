@@ -4,6 +4,7 @@ package tacho
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
@@ -51,7 +52,8 @@ type callSets struct {
 	http    attrs
 
 	overflow attrs
-	folded   int64 // values that are _OTHER
+	folded   int64         // values that are _OTHER
+	zeros    atomic.Uint64 // the counters that were told 0, by their ids
 }
 
 // maxSets bounds the sets that are kept.

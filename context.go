@@ -49,7 +49,7 @@ type Label struct{ Name, Value string }
 // ContextWithLabels returns a context whose calls carry the labels, given as
 // names and values in turn, besides those already in ctx; a name given again
 // takes the new value. A name without a value has the empty one. Labels are in
-// the record; spans and metrics do not have them.
+// the record, and on the metrics those of WithMetricLabels; spans do not have them.
 func ContextWithLabels(ctx context.Context, namesAndValues ...string) context.Context {
 	old, _ := ctx.Value(labelsKey{}).([]Label)
 	labels := append([]Label(nil), old...)

@@ -147,10 +147,12 @@ func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 			i.modalities(ctx, n.id, n.count.N, c.facts.Detail.In, s)
 		case n.count.OK && c.facts.Detail != nil && n.id == conv.UsageOutput:
 			i.modalities(ctx, n.id, n.count.N, c.facts.Detail.Out, s)
+		case n.count.OK && n.count.N == 0:
+			i.zero(ctx, n.id, s, &s.tokens)
 		case n.count.OK:
 			i.count(ctx, n.id, n.count.N, &s.tokens)
 		case c.outcome.Bad() && (n.id == conv.UsageInput || n.id == conv.UsageOutput):
-			i.count(ctx, n.id, 0, &s.unknown)
+			i.zero(ctx, n.id, s, &s.unknown)
 		}
 	}
 	if u.Input.OK {
@@ -166,6 +168,14 @@ func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 			i.observe(ctx, conv.InferenceOutput, float64(u.Output.N), &s.ended)
 		}
 		i.observe(ctx, conv.TokenUsage, float64(u.Output.N), &s.kinds[1])
+	}
+}
+
+// zero tells a counter that it is 0 and not unknown: once, for it is the same
+// with every further 0.
+func (i *instruments) zero(ctx context.Context, id conv.ID, s *callSets, a *attrs) {
+	if bit := uint64(1) << id; s.zeros.Or(bit)&bit == 0 {
+		i.count(ctx, id, 0, a)
 	}
 }
 

@@ -5,10 +5,16 @@ package tacho
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
+
+	"github.com/tacho-go/tacho/internal/sse"
 )
 
 // maxHeld bounds what is held of an event that may be the usage chunk.
 const maxHeld = 2 << 10
+
+// maxGrow bounds the room that is made ahead for a Read.
+const maxGrow = 64 << 10
 
 // usageFilter takes the usage chunk out of a stream. All else passes as it came.
 type usageFilter struct {
@@ -32,7 +38,7 @@ func (f *usageFilter) read(p []byte, read func([]byte) (int, error)) (int, error
 			return 0, err
 		}
 		n, err := read(p)
-		f.out, f.at = f.out[:0], 0
+		f.out, f.at = slices.Grow(f.out[:0], min(n, maxGrow)+len(f.held)), 0
 		f.feed(p[:n])
 		if f.err = err; err != nil {
 			f.release() // what is no whole event passes as well
@@ -61,7 +67,7 @@ func (f *usageFilter) feed(p []byte) {
 				continue
 			}
 		}
-		end := bytes.IndexAny(p, "\r\n")
+		end := sse.LineEnd(p)
 		if end < 0 {
 			f.inLine = true
 			f.put(p)

@@ -106,7 +106,7 @@ func (s *Scanner) Next(p []byte) (tok Token, piece []byte, used int) {
 			s.state = stData
 
 		case stData:
-			end := lineEnd(p[i:])
+			end := LineEnd(p[i:])
 			if end < 0 {
 				return Data, p[i:], len(p)
 			}
@@ -125,7 +125,7 @@ func (s *Scanner) Next(p []byte) (tok Token, piece []byte, used int) {
 			s.state, s.nname = stName, 0
 
 		case stName:
-			end := lineEnd(p[i:])
+			end := LineEnd(p[i:])
 			line := p[i:]
 			if end >= 0 {
 				line = p[i : i+end]
@@ -138,7 +138,7 @@ func (s *Scanner) Next(p []byte) (tok Token, piece []byte, used int) {
 			}
 
 		case stIgnore:
-			end := lineEnd(p[i:])
+			end := LineEnd(p[i:])
 			if end < 0 {
 				return None, nil, len(p)
 			}
@@ -243,10 +243,10 @@ func (s *Scanner) skipBOM(p []byte) int {
 	return len(p)
 }
 
-// lineEnd returns the index of the first CR or LF, or -1. Two vectorised passes
+// LineEnd returns the index of the first CR or LF, or -1. Two vectorised passes
 // over a window are faster than one byte loop, for CR is rare; windows, so that
 // a short line costs its own length and not that of all that follows.
-func lineEnd(p []byte) int {
+func LineEnd(p []byte) int {
 	const window = 1024
 	for off := 0; off < len(p); off += window {
 		w := p[off:min(off+window, len(p))]

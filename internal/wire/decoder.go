@@ -86,6 +86,7 @@ func (d *Decoder) Discard() {
 func (d *Decoder) Begin() {
 	d.m.reset()
 	d.m.slot = root
+	d.memo.from = 0
 	d.ev = Event{}
 	d.fault, d.began = false, false
 	d.err, d.errs, d.payload, d.usage0 = Error{}, 0, false, 0
@@ -103,11 +104,9 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	whole := !d.began
+	first := !d.began
 	d.began = true
-	if !whole {
-		d.memo.learn, d.memo.hit = false, false
-	} else if d.memoStart(p) {
+	if first && d.memoStart(p) || !first && d.memoGoOn(p) {
 		return len(p), nil
 	}
 	d.feed(p)
@@ -122,6 +121,7 @@ func (d *Decoder) End() Event {
 	if d.memo.hit {
 		return d.ev
 	}
+	d.memoGiveUp()
 	m := &d.m
 	switch {
 	case m.st == mDone:

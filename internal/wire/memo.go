@@ -2,7 +2,10 @@
 
 package wire
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // A stream's events are nearly all alike: the same document but for the text
 // of its delta and a few members that no table names. The memo keeps one such
@@ -41,52 +44,84 @@ type memo struct {
 	nholes  uint8
 	counter int8 // the hole whose length counts, -1 for none
 	ev      Event
-	hit     bool // the event being read fitted
+	hit     bool   // the event being read fitted
+	next    uint8  // the first hole that is still open
+	from    uint16 // so much of the pattern the event being read begins with; 0: none of it, or unknown
 	pattern []byte
 	holes   [maxHoles]hole
 }
 
 // memoStart is called with the first piece of an event; it reports whether the
-// piece is the whole event and fits the pattern, which then has had its effect.
+// piece fits the pattern: as the whole event, which then has had its effect, or
+// as the begin of one.
 func (d *Decoder) memoStart(p []byte) bool {
 	m := &d.memo
-	m.learn, m.hit = false, false
+	m.learn, m.hit, m.from = false, false, 0
 	if m.off {
 		return false
 	}
-	if m.valid {
-		if chars, ok := d.fits(p); ok {
-			m.misses, m.hit = 0, true
-			if m.fitted <= tryFits {
-				if m.fitted++; m.fitted == tryFits {
-					m.closeHoles()
-				}
-			}
-			d.ev = m.ev
-			d.m.st = mDone
-			if m.counter >= 0 {
-				if m.ev.Channels&Content != 0 {
-					d.facts.TextChars += chars
-				} else {
-					d.facts.ReasoningChars += chars
-				}
-			}
-			return true
-		}
+	if m.valid && d.fits(p, 0, 0) {
+		return true
 	}
-	// Only what ends as a document does can be a whole one. A piece of an event
-	// that a Read has cut leaves the pattern as it is.
+	// An event that is read in full may say something else than the pattern, in
+	// places that are no holes: what fits the pattern would not take that back.
+	was := m.valid
+	m.valid = false
+	// Only what ends as a document does can be a whole one.
 	if len(p) > maxPattern || p[len(p)-1] != '}' {
 		return false
 	}
-	if m.valid {
+	if was {
 		if m.misses++; m.misses == maxMisses {
 			m.off = true
 			return false
 		}
 	}
-	m.valid, m.learn, m.nholes = false, true, 0
+	m.learn, m.nholes = true, 0
 	return false
+}
+
+// memoGoOn is called with the further pieces of an event, and reports the same.
+func (d *Decoder) memoGoOn(p []byte) bool {
+	m := &d.memo
+	m.learn, m.hit = false, false
+	if m.from == 0 {
+		return false
+	}
+	if d.fits(p, int(m.next), int(m.from)) {
+		return true
+	}
+	d.memoGiveUp()
+	return false
+}
+
+// memoGiveUp reads token by token what has fitted so far: the pattern has it.
+func (d *Decoder) memoGiveUp() {
+	if m := &d.memo; m.from > 0 {
+		from := m.from
+		m.from, m.valid = 0, false
+		d.feed(m.pattern[:from])
+	}
+}
+
+// fitted is the effect of an event that fits the pattern.
+func (d *Decoder) fitted(chars int64) {
+	m := &d.memo
+	m.misses, m.hit, m.from = 0, true, 0
+	if m.fitted <= tryFits {
+		if m.fitted++; m.fitted == tryFits {
+			m.closeHoles()
+		}
+	}
+	d.ev = m.ev
+	d.m.st = mDone
+	if m.counter >= 0 {
+		if m.ev.Channels&Content != 0 {
+			d.facts.TextChars += chars
+		} else {
+			d.facts.ReasoningChars += chars
+		}
+	}
 }
 
 // closeHoles leaves out the holes that never varied.
@@ -104,62 +139,123 @@ func (m *memo) closeHoles() {
 	m.nholes = n
 }
 
-// fits compares an event with the pattern, and returns the code points of the
-// text that counts.
-func (d *Decoder) fits(p []byte) (chars int64, ok bool) {
+// part is where a value stands in a piece.
+type part struct{ start, end int32 }
+
+// fits compares a piece of an event with the pattern, from its first open hole
+// and from a place before that on. A piece that ends between two holes waits for
+// the next one: the pattern takes over the values of the holes before, so that it
+// begins as the event does.
+func (d *Decoder) fits(p []byte, next, from int) bool {
 	m := &d.memo
-	at, from := 0, 0 // in the event, in the pattern
-	for i := range m.holes[:m.nholes] {
+	var parts [maxHoles]part
+	at, chars := 0, int64(0)
+	for i := next; i < int(m.nholes); i++ {
 		h := &m.holes[i]
 		seg := m.pattern[from:h.start]
-		if len(p)-at < len(seg) || string(p[at:at+len(seg)]) != string(seg) {
-			return 0, false
+		if len(p)-at <= len(seg) {
+			return string(p[at:]) == string(seg[:len(p)-at]) && m.wait(p, &parts, next, i, from+len(p)-at)
+		}
+		if string(p[at:at+len(seg)]) != string(seg) {
+			return false
 		}
 		at += len(seg)
 		from = int(h.end)
+		parts[i].start = int32(at)
 		if !h.str {
 			n := litEnd(p[at:])
-			if n == 0 || p[at] == '{' || p[at] == '[' {
-				return 0, false
-			}
-			if m.fitted < tryFits {
-				m.compare(h, p[at:at+n])
+			if n == 0 || at+n == len(p) || p[at] == '{' || p[at] == '[' {
+				return false
 			}
 			at += n
-			continue
+		} else {
+			end, n := d.fitsText(p, at, h)
+			if end < 0 {
+				return false
+			}
+			if at = end; i == int(m.counter) {
+				chars = n
+			}
 		}
-		q := bytes.IndexByte(p[at:], '"')
-		if q < 0 {
-			return 0, false
+		parts[i].end = int32(at)
+		if m.fitted < tryFits && !h.text {
+			m.compare(h, p[parts[i].start:at])
 		}
-		plain := h.text && q <= maxPlain && isASCII(p[at:at+q])
-		if !plain && (q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0) {
+	}
+	if rest := m.pattern[from:]; len(p)-at < len(rest) {
+		return string(p[at:]) == string(rest[:len(p)-at]) && m.wait(p, &parts, next, int(m.nholes), from+len(p)-at)
+	} else if string(p[at:]) != string(rest) {
+		return false
+	}
+	if m.counter >= 0 && int(m.counter) < next {
+		h := &m.holes[m.counter]
+		chars = d.countText(m.pattern[h.start:h.end])
+	}
+	d.fitted(chars)
+	return true
+}
+
+// fitsText returns where the string of a hole ends in p, and the code points of
+// a text; -1 if that does not fit or is not there.
+func (d *Decoder) fitsText(p []byte, at int, h *hole) (end int, chars int64) {
+	q := bytes.IndexByte(p[at:], '"')
+	if q < 0 {
+		return -1, 0
+	}
+	if h.text && q <= maxPlain && isASCII(p[at:at+q]) {
+		chars = int64(q)
+	} else {
+		if q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
 			end, done := d.m.stringEnd(p, at)
 			if !done {
 				d.m.esc = false
-				return 0, false
+				return -1, 0
 			}
 			q = end - at
 		}
 		if h.text {
-			if q > 0 != h.full {
-				return 0, false
-			}
-			switch {
-			case i != int(m.counter):
-			case plain:
-				chars = int64(q)
-			default:
-				d.m.chars = 0
-				d.text(p[at:at+q], true, nil, 0)
-				chars = d.m.chars
-			}
-		} else if m.fitted < tryFits {
-			m.compare(h, p[at:at+q])
+			chars = d.countText(p[at : at+q])
 		}
-		at += q
 	}
-	return chars, string(p[at:]) == string(m.pattern[from:])
+	if h.text && q > 0 != h.full {
+		return -1, 0
+	}
+	return at + q, chars
+}
+
+// countText counts the code points of a text as it stands in JSON.
+func (d *Decoder) countText(b []byte) int64 {
+	if len(b) <= maxPlain && isASCII(b) {
+		return int64(len(b))
+	}
+	d.m.chars = 0
+	d.text(b, true, nil, 0)
+	return d.m.chars
+}
+
+// wait keeps what has fitted, up to a place in the pattern before a hole: the
+// values of the holes that p had, from the first on. It reports whether it can.
+func (m *memo) wait(p []byte, parts *[maxHoles]part, first, hole, place int) bool {
+	if m.fitted < tryFits || place == 0 {
+		return false
+	}
+	for i := first; i < hole; i++ {
+		h := &m.holes[i]
+		v := p[parts[i].start:parts[i].end]
+		more := len(v) - int(h.end-h.start)
+		if len(m.pattern)+more > maxPattern {
+			return false
+		}
+		m.pattern = slices.Replace(m.pattern, int(h.start), int(h.end), v...)
+		h.end += uint16(more)
+		for j := i + 1; j < int(m.nholes); j++ {
+			m.holes[j].start += uint16(more)
+			m.holes[j].end += uint16(more)
+		}
+		place += more
+	}
+	m.next, m.from = uint8(hole), uint16(place)
+	return true
 }
 
 // maxPlain bounds the texts that are looked at byte by byte, as most are: for a
