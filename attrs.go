@@ -146,7 +146,11 @@ func newSets(c *Call, g *config) *callSets {
 	s := &callSets{first: g.first(c)}
 	base := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server)
 	if g.optIn&conv.HTTP != 0 {
-		s.http = newAttrs(httpAttributes(c)...)
+		failed := ""
+		if c.outcome.Bad() && c.outcome != StreamError {
+			failed = c.outcome.String()
+		}
+		s.http = newAttrs(httpAttributes(c, int(c.status), c.proto, failed)...)
 	}
 	word := func(key attribute.Key, v *vocabulary, w string) attribute.KeyValue {
 		if w = v.word(w); w == other {

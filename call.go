@@ -42,9 +42,10 @@ type Call struct {
 	network  time.Duration
 	consumer time.Duration
 	gaps     gapStats
+	attempts *[]Attempt // nil without WithRetries
 
-	events       int
-	outputEvents int
+	events       int32
+	outputEvents int32
 	firstOutput  int32
 	firstVisible int32
 	attempt      int32
@@ -118,7 +119,7 @@ func (o Outcome) Bad() bool {
 
 // Failure is what went wrong. Type and Code are the server's, or Type is one
 // of our own for a fault of the exchange: dns, connect, tls, timeout,
-// cancelled, connection, protocol. MidStream tells an error that the server sent
+// cancelled, connection, protocol, first_token_timeout, stall_timeout. MidStream tells an error that the server sent
 // inside a stream under HTTP 200. What does not fit [A-Za-z0-9_.:/-] or is
 // longer than 64 bytes is "_OTHER": the texts of errors may hold content.
 type Failure struct {
@@ -326,7 +327,7 @@ func (c *Call) ToolCalls() int { return len(c.facts.Calls) }
 
 // Events returns the number of SSE data events without [DONE], and how many
 // of them carried output.
-func (c *Call) Events() (all, output int) { return c.events, c.outputEvents }
+func (c *Call) Events() (all, output int) { return int(c.events), int(c.outputEvents) }
 
 // FinishReasons returns the finish reason of each choice begun, "" where none came.
 func (c *Call) FinishReasons() []string {

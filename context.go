@@ -172,6 +172,11 @@ func (c *callContext) Value(key any) any {
 	if _, ok := key.(exchangeKey); ok {
 		return c.x
 	}
+	if t := c.x.tries(); t != nil {
+		if values := t.values.Load(); values != nil {
+			return (*values).Value(key)
+		}
+	}
 	return c.parent.Value(key)
 }
 

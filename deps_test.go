@@ -41,6 +41,7 @@ var mayCompileIn = []string{
 	"github.com/go-logr/logr",
 	"github.com/go-logr/stdr",
 	"golang.org/x/sys",
+	"github.com/cenkalti/backoff/v5",
 }
 
 func TestRequirements(t *testing.T) {

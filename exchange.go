@@ -30,7 +30,7 @@ type exchange struct {
 	ctx       callContext
 	trace     phase.Trace
 	watched   *watchedBody
-	observers *observerList
+	extra     *extra // nil unless an option wants it; set before the request is handed on
 	span      trace.Span
 	stop      func() bool // ends the watch over the caller's context
 	cleanup   runtime.Cleanup
@@ -61,7 +61,7 @@ type exchange struct {
 	returned      time.Duration // when the last Read returned, at first RoundTrip
 	last          time.Duration // when the last byte came
 	networkAtLast time.Duration // of the last output event
-	gapSeries     *group
+	gapSeries     gapSink
 	inflater      *inflater // of a compressed body, else nil
 	perEvent      *perEvent // nil: no event is of interest by itself; never part of a body
 }
@@ -70,6 +70,12 @@ type exchange struct {
 type perEvent struct {
 	marks  *markList // where Events wants to know of it
 	chunks chunkTimer
+}
+
+// extra is what few transports ask for.
+type extra struct {
+	tries *tries // nil without WithRetries
+	guard *guard // nil without a time-out
 }
 
 // bodyMode says what the body is taken for.
@@ -93,7 +99,10 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	if c.req.Model.Empty() {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
 	}
-	parent := x.startSpan(req.Context())
+	parent := x.startSpan(x.guardStream(req.Context()))
+	if x.tries() != nil {
+		parent = x.beginAttempt(parent, req.URL, 0)
+	}
 	if m := x.config.metrics; m != nil {
 		fenced(func() { m.begin(parent, x.config.first(c), 1) })
 	}
@@ -106,13 +115,18 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, tcp, &c.phases), x
 	// One that has ended is handed on as it is: its Done is closed already, not
 	// when a goroutine comes to it.
-	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known) {
+	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known || x.guard() != nil) {
 		x.ctx.done = make(chan struct{})
 		x.stop = context.AfterFunc(parent, x.contextDone)
 	}
 	r := req.WithContext(&x.ctx)
-	fenced(func() { x.propagate(parent, r) })
-	x.askUsage(req, r, known)
+	if f := x.config.propagate; f != nil {
+		fenced(func() { f(x, parent, r) })
+	}
+	if f := x.config.askUsage; f != nil {
+		f(x, req, r, known)
+	}
+	x.startGuard(c.req.Stream || !known)
 	if !known {
 		x.watched = watch(req)
 		r.Body = x.watched
@@ -134,6 +148,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	if err != nil || resp == nil {
 		c.duration = now
 		c.fail(x.fault(err, Failed))
+		err = x.guarded(err)
 		tell := x.claim()
 		x.mu.Unlock()
 		x.release()
@@ -173,7 +188,9 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	x.typed = isEventStream(resp.Header)
 	likely := c.status < 400 && (x.typed || c.req.Stream)
-	x.coded = encoding(resp.Header)
+	if x.coded = encoding(resp.Header); x.coded == codedOther || c.status >= 400 {
+		x.stopGuard() // no output of it will be seen
+	}
 	switch {
 	case x.isContent(resp.Header):
 		x.decide(false)
@@ -222,6 +239,9 @@ func (x *exchange) release() {
 		x.stop()
 		// Nothing will close Done any more, so Err must not tell of an end.
 		x.ctx.state.CompareAndSwap(attached, detached)
+	}
+	if g := x.guard(); g != nil {
+		g.cancel(nil)
 	}
 }
 
@@ -309,6 +329,7 @@ func (x *exchange) claim() bool {
 		return false
 	}
 	x.told = true
+	x.stopGuard()
 	if x.inflater != nil {
 		x.inflater.end()
 		x.inflater = nil

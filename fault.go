@@ -15,6 +15,9 @@ import (
 // fault classifies an error of the exchange: the caller's context first, then
 // time-outs that a client sets by other means, else the given outcome.
 func (x *exchange) fault(err error, other Outcome) (Outcome, string) {
+	if g := x.guard(); g != nil && g.ended != nil {
+		return Deadline, g.ended.kind()
+	}
 	var op *net.OpError
 	end := x.ctx.parent.Err()
 	if deadline, ok := x.ctx.parent.Deadline(); (end != nil || err != nil) && ok && !time.Now().Before(deadline) {

@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// log writes a line for a call that failed, was slow or stalled.
-func (g *config) log(ctx context.Context, c *Call, at trace.SpanContext) {
+// logCall writes a line for a call that failed, was slow or stalled.
+func (g *config) logCall(ctx context.Context, l *slog.Logger, c *Call, at trace.SpanContext) {
 	why, level := "", slog.LevelInfo
 	d, _ := c.Duration()
 	gaps, _ := c.Gaps()
@@ -24,7 +24,7 @@ func (g *config) log(ctx context.Context, c *Call, at trace.SpanContext) {
 	default:
 		return
 	}
-	if !g.logger.Enabled(ctx, level) {
+	if !l.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{slog.Any("call", c)}
@@ -34,5 +34,5 @@ func (g *config) log(ctx context.Context, c *Call, at trace.SpanContext) {
 	if at.IsValid() {
 		attrs = append(attrs, slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))
 	}
-	g.logger.LogAttrs(ctx, level, "llm call "+why, attrs...)
+	l.LogAttrs(ctx, level, "llm call "+why, attrs...)
 }

@@ -75,7 +75,8 @@ func (i *instruments) record(ctx context.Context, s *callSets, c *Call) {
 	i.begin(ctx, s.first, -1)
 	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
-		i.observe(ctx, conv.HTTPDuration, inSeconds(d), &s.http)
+		last, _ := c.OfAttempt(Duration)
+		i.observe(ctx, conv.HTTPDuration, inSeconds(last), &s.http)
 		own := conv.NoMetric
 		switch c.api {
 		case wire.ChatCompletions, wire.Completions, wire.Responses:

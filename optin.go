@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"context"
 	"strconv"
 	"strings"
 	"time"
@@ -92,19 +93,36 @@ func httpServer(c *Call) []attribute.KeyValue {
 }
 
 // httpAttributes are those of the HTTP conventions for a request that is over.
-func httpAttributes(c *Call) []attribute.KeyValue {
+// What failed without a status says how.
+func httpAttributes(c *Call, status int, proto, failed string) []attribute.KeyValue {
 	kv := httpServer(c)
-	if c.status > 0 {
-		kv = append(kv, conv.HTTPStatus.Int(int(c.status)))
+	if status > 0 {
+		kv = append(kv, conv.HTTPStatus.Int(status))
 	}
-	if name, version, ok := strings.Cut(c.proto, "/"); ok {
-		kv = append(kv, conv.ProtocolName.String(strings.ToLower(name)), conv.ProtocolVersion.String(strings.TrimSuffix(version, ".0")))
-	}
+	kv = appendProtocol(kv, proto)
 	switch {
-	case c.status >= 400:
-		kv = append(kv, conv.ErrorType.String(strconv.Itoa(int(c.status))))
-	case c.outcome.Bad() && c.outcome != StreamError:
-		kv = append(kv, conv.ErrorType.String(c.outcome.String()))
+	case status >= 400:
+		kv = append(kv, conv.ErrorType.String(strconv.Itoa(status)))
+	case failed != "":
+		kv = append(kv, conv.ErrorType.String(failed))
 	}
 	return kv
+}
+
+func appendProtocol(kv []attribute.KeyValue, proto string) []attribute.KeyValue {
+	name, version, ok := strings.Cut(proto, "/")
+	if !ok {
+		return kv
+	}
+	return append(kv, conv.ProtocolName.String(strings.ToLower(name)), conv.ProtocolVersion.String(strings.TrimSuffix(version, ".0")))
+}
+
+// attempt records a request that another of the same call follows.
+func (i *instruments) attempt(ctx context.Context, c *Call, a *Attempt, proto string) {
+	failed := ""
+	if a.Status == 0 {
+		failed = a.Error
+	}
+	set := newAttrs(httpAttributes(c, a.Status, proto, failed)...)
+	i.observe(ctx, conv.HTTPDuration, inSeconds(a.Duration), &set)
 }

@@ -3,6 +3,7 @@
 package tacho
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"os"
@@ -43,7 +44,7 @@ type config struct {
 	meters    metric.MeterProvider
 	tracer    trace.Tracer
 	metrics   *instruments
-	recorder  *Recorder
+	recorder  sink // nil: none
 	observers []func(*Call)
 	provider  string
 	atOnce    time.Duration
@@ -58,16 +59,24 @@ type config struct {
 
 	conventions Conventions
 	stall       time.Duration
-	logger      *slog.Logger
 	slow        time.Duration
 	propagateTo []string
 
 	firsts setCache[firstSets]
 	sets   setCache[callSets]
 
+	// What an option asks for stands here as a function, nil without it: so the
+	// linker leaves out what a program does not use.
+	log       func(*config, context.Context, *Call, trace.SpanContext)
+	propagate func(*exchange, context.Context, *http.Request)
+	askUsage  func(x *exchange, req, r *http.Request, known bool)
+	sendAgain func(x *exchange, req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
+
 	metricLabels []*metricLabel
 	objectives   []objective
-	streamUsage  bool
+	retries      *RetryPolicy
+	firstToken   time.Duration
+	stallEnd     time.Duration
 	optIn        conv.OptIn
 
 	// Client only.
@@ -132,7 +141,11 @@ func WithoutMetrics() Option { return WithMeterProvider(metricnoop.NewMeterProvi
 // WithRecorder adds each call to r when it ends. Given more than once, the
 // last one holds. By default there is no recorder.
 func WithRecorder(r *Recorder) Option {
-	return optionFunc(func(c *config) { c.recorder = r })
+	return optionFunc(func(c *config) {
+		if c.recorder = nil; r != nil {
+			c.recorder = r
+		}
+	})
 }
 
 // WithObserver calls f with each call when it has ended, on the goroutine that
@@ -204,7 +217,11 @@ func WithStallLimit(d time.Duration) Option {
 //
 // By default nothing is logged.
 func WithLogger(l *slog.Logger) Option {
-	return optionFunc(func(c *config) { c.logger = l })
+	return optionFunc(func(c *config) {
+		if c.log = nil; l != nil {
+			c.log = func(g *config, ctx context.Context, call *Call, at trace.SpanContext) { g.logCall(ctx, l, call, at) }
+		}
+	})
 }
 
 // WithSlowLimit sets the duration from which on a call is slow, for WithLogger.
@@ -223,7 +240,10 @@ func WithSlowLimit(d time.Duration) Option {
 // By default nothing of that leaves: an endpoint on the internet has no use for
 // it, and baggage may hold what is private. Given more than once, the hosts add up.
 func WithPropagationTo(hosts ...string) Option {
-	return optionFunc(func(c *config) { c.propagateTo = append(c.propagateTo, hosts...) })
+	return optionFunc(func(c *config) {
+		c.propagateTo = append(c.propagateTo, hosts...)
+		c.propagate = (*exchange).propagate
+	})
 }
 
 // WithMetricLabels puts the labels of those names that ContextWithLabels gave a

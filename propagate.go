@@ -30,7 +30,7 @@ func (g *config) propagates(host string) bool {
 // request's headers, if its host may have them. Nothing is added that would make
 // the headers too many: baggage goes first.
 func (x *exchange) propagate(ctx context.Context, r *http.Request) {
-	if len(x.config.propagateTo) == 0 || !x.config.propagates(r.URL.Hostname()) {
+	if !x.config.propagates(r.URL.Hostname()) {
 		return
 	}
 	p := otel.GetTextMapPropagator()

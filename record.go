@@ -12,22 +12,23 @@ import (
 // The record as JSON. Durations are seconds; what is absent is left out.
 
 type recordJSON struct {
-	Operation     string  `json:"operation,omitempty"`
-	API           string  `json:"api,omitempty"`
-	Provider      string  `json:"provider,omitempty"`
-	Server        string  `json:"server,omitempty"`
-	RequestModel  string  `json:"request_model,omitempty"`
-	ResponseModel string  `json:"response_model,omitempty"`
-	ResponseID    string  `json:"response_id,omitempty"`
-	Conversation  string  `json:"conversation_id,omitempty"`
-	Stream        bool    `json:"stream"`
-	Attempt       int     `json:"attempt"`
-	Attempts      int     `json:"attempts"`
-	Redirects     int     `json:"redirects,omitempty"`
-	Outcome       string  `json:"outcome,omitempty"`
-	Status        int     `json:"status,omitempty"`
-	Error         *errKey `json:"error,omitempty"`
-	Start         string  `json:"start"`
+	Operation     string   `json:"operation,omitempty"`
+	API           string   `json:"api,omitempty"`
+	Provider      string   `json:"provider,omitempty"`
+	Server        string   `json:"server,omitempty"`
+	RequestModel  string   `json:"request_model,omitempty"`
+	ResponseModel string   `json:"response_model,omitempty"`
+	ResponseID    string   `json:"response_id,omitempty"`
+	Conversation  string   `json:"conversation_id,omitempty"`
+	Stream        bool     `json:"stream"`
+	Attempt       int      `json:"attempt"`
+	Attempts      int      `json:"attempts"`
+	AttemptList   []tryKey `json:"attempt_list,omitempty"`
+	Redirects     int      `json:"redirects,omitempty"`
+	Outcome       string   `json:"outcome,omitempty"`
+	Status        int      `json:"status,omitempty"`
+	Error         *errKey  `json:"error,omitempty"`
+	Start         string   `json:"start"`
 
 	Phases *phasesKey `json:"phases,omitempty"`
 	Conn   *connKey   `json:"conn,omitempty"`
@@ -67,6 +68,16 @@ type recordJSON struct {
 	ServerTiming map[string]float64 `json:"server_timing,omitempty"`
 	Request      *requestKey        `json:"request,omitempty"`
 	Labels       map[string]string  `json:"labels,omitempty"`
+}
+
+// tryKey is an attempt after the first, or before the last: all of them, where
+// there are two or more.
+type tryKey struct {
+	Start    float64 `json:"start"`
+	Wait     float64 `json:"wait"`
+	Duration float64 `json:"duration"`
+	Status   int     `json:"status,omitempty"`
+	Error    string  `json:"error,omitempty"`
 }
 
 type errKey struct {
@@ -150,6 +161,12 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	if f, ok := c.Failure(); ok {
 		r.Error = &errKey{f.Type, f.Code, f.MidStream}
 	}
+	if tries := c.Attempts(); len(tries) > 1 {
+		r.Attempts = len(tries)
+		for _, a := range tries {
+			r.AttemptList = append(r.AttemptList, tryKey{inSeconds(a.Start), inSeconds(a.Wait), inSeconds(a.Duration), a.Status, a.Error})
+		}
+	}
 	if r.Usage != nil {
 		r.UsageSource = "reported"
 	}
@@ -183,7 +200,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 }
 
 func (c *Call) streamJSON(r *recordJSON) {
-	r.Events, r.OutputEvents, r.DoneSeen = &c.events, &c.outputEvents, &c.done
+	r.Events, r.OutputEvents, r.DoneSeen = ptr(int(c.events)), ptr(int(c.outputEvents)), &c.done
 	if c.firstOutput >= 0 {
 		r.FirstOutput, r.FirstChannel = ptr(int(c.firstOutput)), c.firstChannel.String()
 	}

@@ -233,8 +233,20 @@ func (c *Call) appendLabel(b []byte, name string) []byte {
 	return b
 }
 
+// sink is a Recorder for a transport: an interface, so that a program without
+// one carries none.
+type sink interface {
+	gaps(c *Call) gapSink
+	add(c *Call)
+}
+
+// gapSink takes the gaps of a stream.
+type gapSink interface {
+	gap(d time.Duration, start time.Time, at time.Duration)
+}
+
 // gaps returns where the gaps of a stream go while they happen.
-func (r *Recorder) gaps(c *Call) *group { return r.seriesOf(c).group(c) }
+func (r *Recorder) gaps(c *Call) gapSink { return r.seriesOf(c).group(c) }
 
 // Observe adds a call that no transport with this recorder has added. Its gaps
 // are not added: of those a record keeps the moments only.

@@ -60,6 +60,18 @@ func isOurs(s trace.Span, operation string) bool {
 	return false
 }
 
+func appendPeer(attrs []attribute.KeyValue, remote string) []attribute.KeyValue {
+	host, port, err := net.SplitHostPort(remote)
+	if err != nil {
+		return append(attrs, conv.PeerAddress.String(remote))
+	}
+	attrs = append(attrs, conv.PeerAddress.String(host))
+	if n, err := strconv.Atoi(port); err == nil {
+		attrs = append(attrs, conv.PeerPort.Int(n))
+	}
+	return attrs
+}
+
 func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(server)
 	if err != nil {
@@ -168,6 +180,9 @@ func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
 	}
 	if c.attempt > 1 {
 		a = append(a, conv.Attempt.Int(int(c.attempt)))
+	}
+	if n := len(c.Attempts()); n > 1 {
+		a = append(a, conv.Attempts.Int(n))
 	}
 	if c.upper {
 		a = append(a, conv.UpperBound.Bool(true))

@@ -66,6 +66,7 @@ func (x *exchange) readBody(p []byte) (int, error) {
 
 	x.mu.Lock()
 	x.reading.Store(0) // under the lock: who holds it sees the Read's time booked, or the Read
+	err = x.guarded(err)
 	if x.told {
 		x.mu.Unlock()
 		if err != nil {
@@ -159,6 +160,7 @@ func (x *exchange) fence() {
 		x.mode = bodyOpaque
 		x.dec = nil // in no known state: not for the pool
 		x.call.facts.Faults++
+		x.stopGuard()
 	}
 }
 
@@ -214,7 +216,9 @@ func (x *exchange) decide(stream bool) {
 	case stream:
 		x.mode = bodyStream
 	}
-	x.call.stream = stream
+	if x.call.stream = stream; !stream {
+		x.stopGuard()
+	}
 	if x.dec == nil {
 		x.dec = x.transport.readers.get()
 	}
@@ -326,7 +330,7 @@ func (x *exchange) event(at time.Duration) {
 // output notes an event with generated output.
 func (x *exchange) output(ev wire.Event, at time.Duration) {
 	c := x.call
-	index := int32(c.events - 1)
+	index := c.events - 1
 	if c.outputEvents == 0 {
 		c.ttft, c.firstOutput, c.firstChannel, c.upper = at, index, ev.Channels, x.late
 	} else {
@@ -343,6 +347,9 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 	c.outputEvents++
 	c.ttlt = at
 	x.networkAtLast = c.network
+	if c.outputEvents == 1 {
+		x.guardOutput()
+	}
 	if c.outputEvents == 1 && x.config.recorder != nil && c.status < 300 {
 		x.gapSeries = x.config.recorder.gaps(c)
 	}

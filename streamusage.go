@@ -25,7 +25,9 @@ import (
 // asked again by this Transport. Do not use it below what signs request bodies.
 //
 // By default nothing is added.
-func WithStreamUsage() Option { return optionFunc(func(c *config) { c.streamUsage = true }) }
+func WithStreamUsage() Option {
+	return optionFunc(func(c *config) { c.askUsage = (*exchange).askUsage })
+}
 
 // usageOption is what is added behind a body's opening brace.
 const usageOption = `"stream_options":{"include_usage":true},`
@@ -34,7 +36,7 @@ const usageOption = `"stream_options":{"include_usage":true},`
 func (x *exchange) askUsage(req, r *http.Request, known bool) {
 	q := &x.call.req
 	switch {
-	case !x.config.streamUsage || !known || !q.Stream || q.StreamOptions || !q.Read,
+	case !known || !q.Stream || q.StreamOptions || !q.Read,
 		x.call.api != wire.ChatCompletions && x.call.api != wire.Completions,
 		req.GetBody == nil || req.ContentLength <= 0 || isForm(req),
 		req.Header["Accept-Encoding"] != nil || req.Header["Content-Encoding"] != nil,

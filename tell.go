@@ -16,8 +16,12 @@ func (x *exchange) tell() {
 	c := x.call
 	x.trace.Freeze()
 	var at trace.SpanContext
-	fenced(func() { at = trace.SpanContextFromContext(x.ctx.parent) })
+	ctx := x.ownContext()
+	fenced(func() { at = trace.SpanContextFromContext(ctx) })
 	c.trace = at.TraceID()
+	if x.tries() != nil {
+		x.lastAttempt()
+	}
 	m := x.config.metrics
 	var sets *callSets
 	if x.span != nil || m != nil {
@@ -27,13 +31,13 @@ func (x *exchange) tell() {
 		fenced(func() { x.endSpan(sets) })
 	}
 	if m != nil {
-		fenced(func() { m.record(x.ctx.parent, sets, c) })
+		fenced(func() { m.record(ctx, sets, c) })
 		if o := x.config.objectives; o != nil {
-			fenced(func() { m.judge(x.ctx.parent, o, c) })
+			fenced(func() { m.judge(ctx, o, c) })
 		}
 	}
-	if x.config.logger != nil {
-		fenced(func() { x.config.log(x.ctx.parent, c, at) })
+	if log := x.config.log; log != nil {
+		fenced(func() { log(x.config, ctx, c, at) })
 	}
 	if r := x.config.recorder; r != nil {
 		r.add(c)
@@ -41,10 +45,10 @@ func (x *exchange) tell() {
 	for _, f := range x.config.observers {
 		fenced(func() { f(c) })
 	}
-	for o := x.observers; o != nil; o = o.next {
+	o, _ := x.ctx.parent.Value(observerKey{}).(*observerList)
+	for ; o != nil; o = o.next {
 		fenced(func() { o.f(c) })
 	}
-	x.observers = nil
 }
 
 // fenced calls what others wrote, an observer or a part of an SDK: its panic

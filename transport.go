@@ -98,11 +98,23 @@ func (t *Transport) Wait(ctx context.Context) error { return t.pending.wait(ctx)
 // send hands the request on by next.
 func (x *exchange) send(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	r := x.request(req)
-	resp, err := next(r)
-	if x.asked && err == nil && resp != nil {
-		r, resp, err = x.withoutUsage(req, r, resp, next)
+	var resp *http.Response
+	var err error
+	if again := x.config.sendAgain; again != nil {
+		r, resp, err = again(x, req, r, next)
+	} else {
+		r, resp, err = x.once(req, r, next)
 	}
 	return x.response(req, r, resp, err)
+}
+
+// once is one attempt.
+func (x *exchange) once(req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error) {
+	resp, err := next(r)
+	if x.asked && err == nil && resp != nil {
+		return x.withoutUsage(req, r, resp, next)
+	}
+	return r, resp, err
 }
 
 // route tells whether a request is a call, at the cost of a look at its path.
@@ -146,7 +158,9 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	ctx := req.Context()
 	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
 	c.conversation, _ = ctx.Value(conversationKey{}).(string)
-	x.observers, _ = ctx.Value(observerKey{}).(*observerList)
+	if x.config.retries != nil {
+		x.extra = &extra{tries: new(tries)}
+	}
 	return x
 }
 

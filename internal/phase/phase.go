@@ -68,6 +68,11 @@ func (s *span) settle(t time.Duration) {
 	}
 }
 
+// noResult is what has not been found.
+func noResult() Result {
+	return Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
+}
+
 // The phases of a dial, which index Result.Phases.
 const (
 	DNS = iota
@@ -83,7 +88,7 @@ const (
 func (t *Trace) Attach(ctx context.Context, start time.Time, tcp func(net.Conn) (TCPInfo, bool), r *Result) context.Context {
 	t.start, t.tcp, t.result = start, tcp, r
 	t.gotConn, t.wrote = None, None
-	*r = Result{Phases: [3]time.Duration{None, None, None}, Send: None, Wait: None, FirstByte: None}
+	*r = noResult()
 	t.hooks = httptrace.ClientTrace{
 		DNSStart:             t.dnsStart,
 		DNSDone:              t.dnsDone,
@@ -208,6 +213,27 @@ type Result struct {
 	TCP        TCPInfo
 	HasTCP     bool
 	Reused     bool
+}
+
+// Restart begins another attempt: what was found of the last one is forgotten.
+func (t *Trace) Restart() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	use(t.conn, -1)
+	t.conn = nil
+	t.pending = [3]span{}
+	t.gotConn, t.wrote = None, None
+	*t.result = noResult()
+}
+
+// Remote returns the address of the connection in use, nil when there is none.
+func (t *Trace) Remote() net.Addr {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil {
+		return t.conn.RemoteAddr()
+	}
+	return t.result.Remote
 }
 
 // Freeze ends the trace. Hooks that come later are ignored, and the connection

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tacho-go/tacho/internal/conv"
+	"github.com/tacho-go/tacho/internal/wire"
+)
+
+// Attempt is one exchange of a call that WithRetries may make again.
+type Attempt struct {
+	Start    time.Duration // since the call's start
+	Wait     time.Duration // the pause before it, as decided; 0 before the first
+	Duration time.Duration // to its end: of an attempt that failed, when its answer was read
+	Status   int           // 0: no answer came
+	// Error is the server's code, else its status, else the kind of the fault as
+	// Failure.Type has it; "" when nothing failed.
+	Error string
+}
+
+// Attempts returns the exchanges of a call under WithRetries, in their order;
+// nil for one without. The slice must not be changed.
+func (c *Call) Attempts() []Attempt {
+	if c.attempts == nil {
+		return nil
+	}
+	return *c.attempts
+}
+
+// OfAttempt returns a figure that counts from the call's start, such as TTFT,
+// from the start of the call's last attempt: what it would be without those
+// before it and the waits between. Figures that do not count from the call's
+// start are as they are; an absent one is absent.
+func (c *Call) OfAttempt(f Figure) (time.Duration, bool) {
+	d, ok := c.Figure(f)
+	if !ok {
+		return 0, false
+	}
+	switch f {
+	case TTFB, TTFC, TTFT, TTFO, TTLT, Duration:
+		if n := len(c.Attempts()); n > 0 {
+			d -= (*c.attempts)[n-1].Start
+		}
+	}
+	return d, true
+}
+
+// tries is the state of a call's attempts. It is nil without WithRetries, and
+// set before the request is handed on.
+type tries struct {
+	// values is the context of the attempt under way, for what is below.
+	values atomic.Pointer[context.Context]
+	span   trace.Span
+	over   bool // the context ended in a pause: there is no further one
+	list   []Attempt
+}
+
+// tries is the state of the attempts, nil without WithRetries.
+func (x *exchange) tries() *tries {
+	if x.extra == nil {
+		return nil
+	}
+	return x.extra.tries
+}
+
+// beginAttempt begins the span of an attempt and returns the context that has it.
+func (x *exchange) beginAttempt(ctx context.Context, u *url.URL, wait time.Duration) context.Context {
+	t := x.tries()
+	t.list = append(t.list, Attempt{Start: x.since(), Wait: wait})
+	if len(t.list) == 1 {
+		t.list[0].Start = 0
+	}
+	t.span = nil
+	if x.config.tracer == nil {
+		return ctx
+	}
+	method := conv.HTTPMethod.String(http.MethodPost)
+	kv := appendServer([]attribute.KeyValue{method, conv.URL.String(publicURL(u))}, x.call.server)
+	if n := int(x.call.attempt) + len(t.list) - 2; n > 0 {
+		kv = append(kv, conv.ResendCount.Int(n))
+	}
+	if wait > 0 {
+		kv = append(kv, conv.RetryWait.Float64(inSeconds(wait)))
+	}
+	start := x.call.start.Add(t.list[len(t.list)-1].Start)
+	fenced(func() {
+		ctx, t.span = x.config.tracer.Start(ctx, http.MethodPost, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(start), trace.WithAttributes(kv...))
+	})
+	return ctx
+}
+
+// nextAttempt begins another attempt, with r.
+func (x *exchange) nextAttempt(r *http.Request, wait time.Duration) {
+	x.trace.Restart()
+	ctx := x.beginAttempt(x.ownContext(), r.URL, wait)
+	x.tries().values.Store(&ctx)
+	if f := x.config.propagate; f != nil {
+		fenced(func() { f(x, ctx, r) })
+	}
+}
+
+// ownContext is that in which the call's own span is current.
+func (x *exchange) ownContext() context.Context {
+	if x.tries() == nil || x.span == nil {
+		return x.ctx.parent
+	}
+	return trace.ContextWithSpan(x.ctx.parent, x.span)
+}
+
+// failedAttempt ends an attempt that another follows.
+func (x *exchange) failedAttempt(resp *http.Response, err error) {
+	a := &x.tries().list[len(x.tries().list)-1]
+	proto := ""
+	if err != nil || resp == nil {
+		x.mu.Lock()
+		_, a.Error = x.fault(err, Failed)
+		x.mu.Unlock()
+	} else {
+		a.Status, proto = resp.StatusCode, resp.Proto
+		e := x.readRefusal(resp)
+		a.Error = attemptError(&e, a.Status)
+	}
+	a.Duration = x.since() - a.Start
+	x.endAttempt(a, proto)
+	if m := x.config.metrics; m != nil && x.config.optIn&conv.HTTP != 0 {
+		fenced(func() { m.attempt(x.ctx.parent, x.call, a, proto) })
+	}
+}
+
+// attemptError is an answer's error as Attempt has it.
+func attemptError(e *wire.Error, status int) string {
+	switch {
+	case status < 400:
+		return ""
+	case e.Present && e.Code != "":
+		return bounded(e.Code)
+	}
+	return strconv.Itoa(status)
+}
+
+// lastAttempt ends the attempt that the call ends with.
+func (x *exchange) lastAttempt() {
+	c := x.call
+	c.attempts = &x.tries().list
+	if x.tries().over {
+		return
+	}
+	a := &x.tries().list[len(x.tries().list)-1]
+	a.Status = int(c.status)
+	a.Error = c.errorType()
+	if d, ok := c.Duration(); ok {
+		a.Duration = max(0, d-a.Start)
+	}
+	x.endAttempt(a, c.proto)
+}
+
+// endAttempt ends an attempt's span.
+func (x *exchange) endAttempt(a *Attempt, proto string) {
+	s := x.tries().span
+	if s == nil {
+		return
+	}
+	var kv []attribute.KeyValue
+	if a.Status > 0 {
+		kv = append(kv, conv.HTTPStatus.Int(a.Status))
+	}
+	if remote := x.trace.Remote(); remote != nil {
+		kv = appendPeer(kv, remote.String())
+	}
+	kv = appendProtocol(kv, proto)
+	if a.Error != "" {
+		kv = append(kv, conv.ErrorType.String(x.config.codes.word(a.Error)))
+	}
+	end := x.call.start.Add(a.Start + a.Duration)
+	fenced(func() {
+		s.SetAttributes(kv...)
+		if a.Error != "" {
+			s.SetStatus(codes.Error, x.config.codes.word(a.Error))
+		}
+		s.End(trace.WithTimestamp(end))
+	})
+	x.tries().span = nil
+}
+
+// publicURL is a URL without what may be a secret: user, query and fragment are
+// left out, and parts of the path that no public API has stand as REDACTED.
+func publicURL(u *url.URL) string {
+	parts := strings.Split(u.Path, "/")
+	for i, p := range parts {
+		if p != "" && !isPublicPart(p) {
+			parts[i] = "REDACTED"
+		}
+	}
+	return u.Scheme + "://" + u.Host + strings.Join(parts, "/")
+}
+
+// isPublicPart knows the parts of the paths of common servers.
+func isPublicPart(p string) bool {
+	switch p {
+	case "api", "openai", "deployments", "inference", "engines", "models", "beta", "compatible-mode", "serving-endpoints", "llm", "proxy", "paas", "endpoints",
+		"chat", "completions", "responses", "embeddings", "images", "generations", "edits", "variations", "audio", "speech", "transcriptions", "translations", "moderations":
+		return true
+	}
+	digits := strings.TrimPrefix(p, "v")
+	digits = strings.TrimSuffix(strings.TrimSuffix(digits, "beta"), "alpha")
+	return len(p) <= len("v1alpha") && len(digits) > 0 && len(digits) < len(p) && strings.Trim(digits, "0123456789") == ""
+}

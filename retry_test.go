@@ -1,0 +1,477 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho_test
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/sdk/trace/tracetest"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tacho-go/tacho"
+)
+
+// reply is what a server says to one attempt, after a time.
+type reply struct {
+	after  time.Duration
+	status int
+	header map[string]string
+	body   string
+	err    error
+}
+
+// replies plays replies in turn, and notes when each request came and its body.
+type replies struct {
+	t      *testing.T
+	list   []reply
+	start  time.Time
+	came   []time.Duration
+	bodies []string
+	counts []string
+	open   int // bodies that were not closed
+}
+
+func (r *replies) RoundTrip(req *http.Request) (*http.Response, error) {
+	if len(r.came) == len(r.list) {
+		r.t.Errorf("attempt %d is one too many", len(r.came)+1)
+		return nil, errBroken
+	}
+	next := r.list[len(r.came)]
+	r.came = append(r.came, time.Since(r.start))
+	body, err := io.ReadAll(req.Body)
+	if err != nil {
+		r.t.Error(err)
+	}
+	req.Body.Close()
+	r.bodies = append(r.bodies, string(body))
+	r.counts = append(r.counts, req.Header.Get("X-Stainless-Retry-Count"))
+	select {
+	case <-time.After(next.after):
+	case <-req.Context().Done():
+		return nil, context.Cause(req.Context())
+	}
+	if next.err != nil {
+		return nil, next.err
+	}
+	resp := answer(next.body)
+	resp.StatusCode = next.status
+	for k, v := range next.header {
+		resp.Header.Set(k, v)
+	}
+	r.open++
+	resp.Body = &counted{resp.Body, func() { r.open-- }}
+	resp.Request = req
+	return resp, nil
+}
+
+type counted struct {
+	io.ReadCloser
+	f func()
+}
+
+func (c *counted) Close() error {
+	if c.f != nil {
+		c.f()
+		c.f = nil
+	}
+	return c.ReadCloser.Close()
+}
+
+const (
+	whole   = `{"id":"c","choices":[{"index":0,"message":{"content":"hi"},"finish_reason":"stop"}]}`
+	limited = `{"error":{"message":"slow down","type":"requests","code":"rate_limit_exceeded"}}`
+)
+
+// exact is a policy without chance.
+var exact = tacho.RetryPolicy{Jitter: -1}
+
+// TestRetryRules says after which answers a call is made again, how long after,
+// and what is told.
+func TestRetryRules(t *testing.T) {
+	t.Parallel()
+	ok := reply{after: 10 * ms, status: 200, body: whole}
+	date := func(d time.Duration) string { // the bubble's clock begins at this time
+		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(d).Format(http.TimeFormat)
+	}
+	verify := &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}
+	for _, tc := range []struct {
+		name   string
+		policy tacho.RetryPolicy
+		list   []reply
+		came   []time.Duration // when the attempts were made
+		status int             // of the answer, 0: an error
+		errors []string        // of the attempts
+	}{
+		{"an answer", exact, []reply{ok}, []time.Duration{0}, 200, []string{""}},
+		{"408", exact, []reply{{status: 408}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"408", ""}},
+		{"409", exact, []reply{{status: 409}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"409", ""}},
+		{"429 and what it says", exact, []reply{{status: 429, body: limited, after: ms}, ok}, []time.Duration{0, 501 * ms}, 200, []string{"rate_limit_exceeded", ""}},
+		{"500", exact, []reply{{status: 500}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"500", ""}},
+		{"503, twice as long the second time", exact, []reply{{status: 503}, {status: 502}, ok}, []time.Duration{0, 500 * ms, 1500 * ms}, 200, []string{"503", "502", ""}},
+		{"529", exact, []reply{{status: 529}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"529", ""}},
+		{"400 is final", exact, []reply{{status: 400}}, []time.Duration{0}, 400, []string{"400"}},
+		{"401 is final", exact, []reply{{status: 401}}, []time.Duration{0}, 401, []string{"401"}},
+		{"404 is final", exact, []reply{{status: 404}}, []time.Duration{0}, 404, []string{"404"}},
+		{"413 is final", exact, []reply{{status: 413}}, []time.Duration{0}, 413, []string{"413"}},
+		{"the server wants it", exact, []reply{{status: 400, header: map[string]string{"X-Should-Retry": "true"}}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"400", ""}},
+		{"the server does not want it", exact, []reply{{status: 500, header: map[string]string{"X-Should-Retry": "false"}}}, []time.Duration{0}, 500, []string{"500"}},
+		{"a success is not made again", exact, []reply{{status: 200, body: whole, header: map[string]string{"X-Should-Retry": "true"}}}, []time.Duration{0}, 200, []string{""}},
+		{"no answer", exact, []reply{{err: errBroken}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"protocol", ""}},
+		{"a certificate that is not to be trusted", exact, []reply{{err: verify}}, []time.Duration{0}, 0, []string{"tls"}},
+		{"retry-after-ms", exact, []reply{{status: 429, header: map[string]string{"Retry-After-Ms": "1250.5", "Retry-After": "2"}}, ok}, []time.Duration{0, 1250*ms + 500*time.Microsecond}, 200, []string{"429", ""}},
+		{"retry-after in seconds", exact, []reply{{status: 429, header: map[string]string{"Retry-After": "3"}}, ok}, []time.Duration{0, 3 * time.Second}, 200, []string{"429", ""}},
+		{"retry-after as a date", exact, []reply{{status: 503, header: map[string]string{"Retry-After": date(7 * time.Second)}}, ok}, []time.Duration{0, 7 * time.Second}, 200, []string{"503", ""}},
+		{"retry-after as a date that is past", exact, []reply{{status: 503, header: map[string]string{"Retry-After": date(-time.Hour)}}, ok}, []time.Duration{0, 0}, 200, []string{"503", ""}},
+		{"retry-after 0", exact, []reply{{status: 503, header: map[string]string{"Retry-After": "0"}}, ok}, []time.Duration{0, 0}, 200, []string{"503", ""}},
+		{"retry-after that says nothing", exact, []reply{{status: 503, header: map[string]string{"Retry-After": "soon", "Retry-After-Ms": "NaN"}}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"503", ""}},
+		{"retry-after too long", exact, []reply{{status: 429, header: map[string]string{"Retry-After": "61"}}}, []time.Duration{0}, 429, []string{"429"}},
+		{"retry-after-ms too long", exact, []reply{{status: 429, header: map[string]string{"Retry-After-Ms": "60001"}}}, []time.Duration{0}, 429, []string{"429"}},
+		{"as long as it may", tacho.RetryPolicy{MaxServerWait: 2 * time.Minute, Jitter: -1}, []reply{{status: 429, header: map[string]string{"Retry-After": "61"}}, ok}, []time.Duration{0, 61 * time.Second}, 200, []string{"429", ""}},
+		{"exhausted", exact, []reply{{status: 503}, {status: 503}, {status: 429, body: limited}}, []time.Duration{0, 500 * ms, 1500 * ms}, 429, []string{"503", "503", "rate_limit_exceeded"}},
+		{"exhausted without an answer", exact, []reply{{status: 503}, {err: errBroken}, {err: errBroken}}, []time.Duration{0, 500 * ms, 1500 * ms}, 0, []string{"503", "protocol", "protocol"}},
+		{"one attempt", tacho.RetryPolicy{Attempts: 1}, []reply{{status: 503}}, []time.Duration{0}, 503, []string{"503"}},
+		{"the back-off is bounded", tacho.RetryPolicy{Attempts: 5, InitialWait: time.Second, MaxWait: 3 * time.Second, Jitter: -1}, []reply{{status: 503}, {status: 503}, {status: 503}, {status: 503}, ok},
+			[]time.Duration{0, time.Second, 3 * time.Second, 6 * time.Second, 9 * time.Second}, 200, []string{"503", "503", "503", "503", ""}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &replies{t: t, list: tc.list, start: time.Now()}
+				rt := tacho.NewTransport(server, tacho.WithRetries(tc.policy), tacho.WithoutTracing(), tacho.WithoutMetrics())
+				ctx, tr := tacho.Track(t.Context())
+				resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1/chat/completions", chatPlain))
+				last := tc.list[len(tc.list)-1]
+				if tc.status == 0 {
+					if resp != nil || err != last.err { //nolint:errorlint // the very error
+						t.Fatalf("%v, %v, want the error %v itself", resp, err, last.err)
+					}
+				} else {
+					if err != nil {
+						t.Fatal(err)
+					}
+					body, err := io.ReadAll(resp.Body)
+					resp.Body.Close()
+					if err != nil || resp.StatusCode != tc.status || string(body) != last.body {
+						t.Errorf("status %d, body %q, %v, want %d and %q", resp.StatusCode, body, err, tc.status, last.body)
+					}
+				}
+				if diff := cmp.Diff(tc.came, server.came); diff != "" {
+					t.Errorf("attempts (-want +got)\n%s", diff)
+				}
+				for i, b := range server.bodies {
+					if b != chatPlain {
+						t.Errorf("attempt %d sent %q, want %q", i+1, b, chatPlain)
+					}
+				}
+				if server.open != 0 {
+					t.Errorf("%d bodies are open", server.open)
+				}
+				c := one(t, tr)
+				var errs []string
+				for i, a := range c.Attempts() {
+					errs = append(errs, a.Error)
+					want := tacho.Attempt{Start: tc.came[i], Duration: tc.list[i].after, Status: tc.list[i].status, Error: tc.errors[i]}
+					if i > 0 {
+						before := tc.came[i-1] + tc.list[i-1].after
+						want.Wait = tc.came[i] - before
+					}
+					if a != want {
+						t.Errorf("attempt %d: %+v, want %+v", i+1, a, want)
+					}
+				}
+				if diff := cmp.Diff(tc.errors, errs); diff != "" {
+					t.Errorf("errors (-want +got)\n%s", diff)
+				}
+				total := tc.came[len(tc.came)-1] + last.after
+				if d, ok := c.Duration(); !ok || d != total {
+					t.Errorf("duration %v, %v, want %v", d, ok, total)
+				}
+				if d, ok := c.OfAttempt(tacho.Duration); !ok || d != last.after {
+					t.Errorf("duration of the last attempt %v, %v, want %v", d, ok, last.after)
+				}
+			})
+		})
+	}
+}
+
+// TestRetryJitter holds the waits within the share that is left to chance.
+func TestRetryJitter(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		seen := map[time.Duration]bool{}
+		for range 50 {
+			server := &replies{t: t, list: []reply{{status: 503}, {status: 200, body: whole}}, start: time.Now()}
+			rt := tacho.NewTransport(server, tacho.WithRetries(tacho.RetryPolicy{}), tacho.WithoutTracing(), tacho.WithoutMetrics())
+			resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain))
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+			wait := server.came[1]
+			if wait < 375*ms || wait > 625*ms+1 {
+				t.Errorf("waited %v, want 500 ms ± 25 %%", wait)
+			}
+			seen[wait] = true
+		}
+		if len(seen) < 2 {
+			t.Error("all waits are the same")
+		}
+	})
+}
+
+// TestRetryContext ends the context before, in and after a pause.
+func TestRetryContext(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("the user left")
+	for _, tc := range []struct {
+		name    string
+		ctx     func(context.Context) (context.Context, context.CancelFunc)
+		list    []reply
+		want    error // nil: an answer
+		status  int
+		after   time.Duration
+		outcome tacho.Outcome
+		tries   []tacho.Attempt
+	}{
+		{"cancelled while waiting", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancelCause(ctx)
+			time.AfterFunc(200*ms, func() { cancel(cause) })
+			return ctx, func() { cancel(nil) }
+		}, []reply{{status: 503, after: ms}}, cause, 0, 200 * ms, tacho.Cancelled, []tacho.Attempt{{Duration: ms, Status: 503, Error: "503"}}},
+		{"cancelled in an attempt", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			ctx, cancel := context.WithCancel(ctx)
+			time.AfterFunc(200*ms, cancel)
+			return ctx, cancel
+		}, []reply{{status: 503, after: time.Second}}, context.Canceled, 0, 200 * ms, tacho.Cancelled, []tacho.Attempt{{Duration: 200 * ms}}},
+		{"a deadline that a pause would outlast", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 400*ms)
+		}, []reply{{status: 503, after: ms}}, nil, 503, ms, tacho.Failed, []tacho.Attempt{{Duration: ms, Status: 503, Error: "503"}}},
+		{"a deadline in the second attempt", func(ctx context.Context) (context.Context, context.CancelFunc) {
+			return context.WithTimeout(ctx, 600*ms)
+		}, []reply{{status: 503}, {status: 200, after: time.Second}}, context.DeadlineExceeded, 0, 600 * ms, tacho.Deadline,
+			[]tacho.Attempt{{Status: 503, Error: "503"}, {Start: 500 * ms, Wait: 500 * ms, Duration: 100 * ms, Error: "timeout"}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &replies{t: t, list: tc.list, start: time.Now()}
+				rt := tacho.NewTransport(server, tacho.WithRetries(exact), tacho.WithoutTracing(), tacho.WithoutMetrics())
+				ctx, tr := tacho.Track(t.Context())
+				ctx, cancel := tc.ctx(ctx)
+				defer cancel()
+				resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1/chat/completions", chatPlain))
+				if err != tc.want { //nolint:errorlint // the very error
+					t.Fatalf("error %v, want %v", err, tc.want)
+				}
+				if tc.want == nil {
+					if resp.StatusCode != tc.status {
+						t.Errorf("status %d, want %d", resp.StatusCode, tc.status)
+					}
+					readAll(resp)
+				}
+				if d := time.Since(server.start); d != tc.after {
+					t.Errorf("took %v, want %v", d, tc.after)
+				}
+				c := one(t, tr)
+				if c.Outcome() != tc.outcome {
+					t.Errorf("outcome %v, want %v", c.Outcome(), tc.outcome)
+				}
+				if diff := cmp.Diff(tc.tries, c.Attempts()); diff != "" {
+					t.Errorf("attempts (-want +got)\n%s", diff)
+				}
+				if server.open != 0 {
+					t.Errorf("%d bodies are open", server.open)
+				}
+			})
+		})
+	}
+}
+
+// TestRetryBody sends a body again only if it can be had again.
+func TestRetryBody(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		name   string
+		change func(*http.Request)
+		tries  int
+	}{
+		{"GetBody", func(*http.Request) {}, 2},
+		{"none", func(r *http.Request) { r.GetBody = nil }, 1},
+		{"one that fails", func(r *http.Request) {
+			get, n := r.GetBody, 0
+			r.GetBody = func() (io.ReadCloser, error) {
+				if n++; n > 1 { // the first is for the facts
+					return nil, errBroken
+				}
+				return get()
+			}
+		}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				server := &replies{t: t, list: []reply{{status: 503, body: limited}, {status: 200, body: whole}}, start: time.Now()}
+				rt := tacho.NewTransport(server, tacho.WithRetries(exact), tacho.WithoutTracing(), tacho.WithoutMetrics())
+				req := newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain)
+				req.Header.Set("X-Stainless-Retry-Count", "0")
+				tc.change(req)
+				resp, err := rt.RoundTrip(req)
+				if err != nil {
+					t.Fatal(err)
+				}
+				body, _ := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if want := server.list[tc.tries-1].body; string(body) != want || len(server.came) != tc.tries {
+					t.Errorf("%d attempts, body %q, want %d and %q", len(server.came), body, tc.tries, want)
+				}
+				if want := []string{"0", "1"}[:tc.tries]; cmp.Diff(want, server.counts) != "" {
+					t.Errorf("counts %q, want %q", server.counts, want)
+				}
+				if req.Header.Get("X-Stainless-Retry-Count") != "0" {
+					t.Error("the caller's headers were changed")
+				}
+			})
+		})
+	}
+}
+
+// TestRetryStream makes a stream's call again before its answer, and never once
+// the application has one.
+func TestRetryStream(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		first := "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\n\n"
+		server := &replies{t: t, list: []reply{{status: 429, after: 20 * ms}, {status: 200, after: 30 * ms, header: map[string]string{"Content-Type": "text/event-stream"}, body: first}}, start: time.Now()}
+		rt := tacho.NewTransport(server, tacho.WithRetries(exact), tacho.WithoutTracing(), tacho.WithoutMetrics())
+		ctx, tr := tacho.Track(t.Context())
+		resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1/chat/completions", chatStream))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || string(body) != first {
+			t.Errorf("%q, %v, want %q", body, err, first)
+		}
+		c := one(t, tr)
+		if c.Outcome() != tacho.Cut || len(c.Attempts()) != 2 {
+			t.Errorf("outcome %v after %d attempts, want a cut after 2", c.Outcome(), len(c.Attempts()))
+		}
+		ttft, _ := c.TTFT()
+		own, _ := c.OfAttempt(tacho.TTFT)
+		if ttft != 550*ms || own != 30*ms {
+			t.Errorf("TTFT %v, of the attempt %v, want 550ms and 30ms", ttft, own)
+		}
+		if json := toJSON(t, c); !strings.Contains(json, `"attempts":2,"attempt_list":[{"start":0,"wait":0,"duration":0.02,"status":429,"error":"429"},{"start":0.52,"wait":0.5,"duration":0.03,"status":200,"error":"cut"}]`) {
+			t.Errorf("JSON %s", json)
+		}
+	})
+}
+
+func toJSON(t *testing.T, c *tacho.Call) string {
+	t.Helper()
+	b, err := c.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestRetrySpans has the whole of the spans: the call's, and those of HTTP below.
+func TestRetrySpans(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		spans := tracetest.NewSpanRecorder()
+		reader := metric.NewManualReader()
+		server := &replies{t: t, list: []reply{{status: 429, after: 20 * ms, body: limited}, {err: errBroken, after: ms}, {status: 200, after: 30 * ms, body: whole}}, start: time.Now()}
+		var seen []string
+		rt := tacho.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+			seen = append(seen, spanOf(r.Context()))
+			return server.RoundTrip(r)
+		}), tacho.WithRetries(exact), tacho.WithHTTPMetrics(),
+			tacho.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))), tacho.WithMeterProvider(metric.NewMeterProvider(metric.WithReader(reader))))
+		resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://user:SECRET@host.invalid:8080/SECRET/v1/chat/completions?key=SECRET#SECRET", chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+
+		type span struct {
+			Name       string
+			Parent     string
+			From, To   time.Duration
+			Status     sdktrace.Status
+			Attributes map[string]any
+		}
+		names := map[string]string{"": ""}
+		for _, s := range spans.Ended() {
+			names[s.SpanContext().SpanID().String()] = s.Name()
+		}
+		var got []span
+		var ids []string
+		for _, s := range spans.Ended() {
+			got = append(got, span{s.Name(), names[s.Parent().SpanID().String()], s.StartTime().Sub(server.start), s.EndTime().Sub(server.start), s.Status(), attributes(s.Attributes())})
+			ids = append(ids, s.SpanContext().SpanID().String())
+		}
+		http := func(more map[string]any) map[string]any {
+			m := map[string]any{"http.request.method": "POST", "url.full": "http://host.invalid:8080/REDACTED/v1/chat/completions", "server.address": "host.invalid", "server.port": int64(8080)}
+			for k, v := range more {
+				m[k] = v
+			}
+			return m
+		}
+		failed := func(why string) sdktrace.Status { return sdktrace.Status{Code: codes.Error, Description: why} }
+		want := []span{
+			{"POST", "chat m", 0, 20 * ms, failed("rate_limit_exceeded"), http(map[string]any{"http.response.status_code": int64(429), "error.type": "rate_limit_exceeded", "network.protocol.name": "http", "network.protocol.version": "1.1"})},
+			{"POST", "chat m", 520 * ms, 521 * ms, failed("protocol"), http(map[string]any{"http.request.resend_count": int64(1), "tacho.retry.wait": 0.5, "error.type": "protocol"})},
+			{"POST", "chat m", 1521 * ms, 1551 * ms, sdktrace.Status{}, http(map[string]any{"http.request.resend_count": int64(2), "tacho.retry.wait": 1.0, "http.response.status_code": int64(200), "network.protocol.name": "http", "network.protocol.version": "1.1"})},
+			{"chat m", "", 0, 1551 * ms, sdktrace.Status{}, map[string]any{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "host.invalid", "server.port": int64(8080),
+				"openai.api.type": "chat_completions", "tacho.outcome": "complete", "tacho.attempts": int64(3), "gen_ai.response.id": "c", "gen_ai.response.finish_reasons": []string{"stop"}}},
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("(-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff(ids[:3], seen); diff != "" {
+			t.Errorf("the spans that are current below (-want +got)\n%s", diff)
+		}
+		told := points(t, reader)
+		for k, want := range map[string]float64{
+			"http.client.request.duration s http.request.method=POST,http.response.status_code=429,error.type=429,network.protocol.name=http,network.protocol.version=1.1,server.port=8080": 0.02,
+			"http.client.request.duration s error.type=protocol,http.request.method=POST,server.port=8080":                                                                                  0.001,
+			"http.client.request.duration s http.request.method=POST,http.response.status_code=200,network.protocol.name=http,network.protocol.version=1.1,server.port=8080":                0.03,
+			"gen_ai.client.inference.duration s gen_ai.operation.name=chat,server.port=8080":                                                                                                1.551,
+		} {
+			if got, ok := told[sortedKey(k)]; !ok || got != want {
+				t.Errorf("%s: %v, %v, want %v", k, got, ok, want)
+			}
+		}
+	})
+}
+
+// sortedKey has the attributes of a point's name in their order.
+func sortedKey(k string) string {
+	i := strings.LastIndexByte(k, ' ')
+	var kv []attribute.KeyValue
+	for pair := range strings.SplitSeq(k[i+1:], ",") {
+		name, v, _ := strings.Cut(pair, "=")
+		kv = append(kv, attribute.String(name, v))
+	}
+	set := attribute.NewSet(kv...)
+	return k[:i+1] + set.Encoded(attribute.DefaultEncoder())
+}
+
+func spanOf(ctx context.Context) string { return trace.SpanContextFromContext(ctx).SpanID().String() }
