@@ -65,7 +65,7 @@ func TestGuards(t *testing.T) {
 					}
 					resp.Body.Close()
 				}
-				if err == io.EOF { //nolint:errorlint // as a Read returns it
+				if err == io.EOF {
 					err = nil
 				}
 				var got *tacho.TimeoutError
@@ -114,7 +114,7 @@ func TestGuardCaller(t *testing.T) {
 				ctx, cancel := tc.end(ctx)
 				defer cancel()
 				_, err := r.tr.RoundTrip(r.request(ctx, chatPath, chatStream))
-				if err != tc.want { //nolint:errorlint // the very error
+				if err != tc.want {
 					t.Errorf("error %v, want %v", err, tc.want)
 				}
 				if c := one(t, tr); c.Outcome() != tc.outcome {

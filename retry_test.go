@@ -156,7 +156,7 @@ func TestRetryRules(t *testing.T) {
 				resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1/chat/completions", chatPlain))
 				last := tc.list[len(tc.list)-1]
 				if tc.status == 0 {
-					if resp != nil || err != last.err { //nolint:errorlint // the very error
+					if resp != nil || err != last.err {
 						t.Fatalf("%v, %v, want the error %v itself", resp, err, last.err)
 					}
 				} else {
@@ -274,7 +274,7 @@ func TestRetryContext(t *testing.T) {
 				ctx, cancel := tc.ctx(ctx)
 				defer cancel()
 				resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1/chat/completions", chatPlain))
-				if err != tc.want { //nolint:errorlint // the very error
+				if err != tc.want {
 					t.Fatalf("error %v, want %v", err, tc.want)
 				}
 				if tc.want == nil {
