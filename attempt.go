@@ -87,7 +87,7 @@ func (x *exchange) beginAttempt(ctx context.Context, u *url.URL, wait time.Durat
 		return ctx
 	}
 	method := conv.HTTPMethod.String(http.MethodPost)
-	kv := appendServer([]attribute.KeyValue{method, conv.URL.String(publicURL(u))}, x.call.server)
+	kv := appendServer([]attribute.KeyValue{method, conv.URL.String(publicURL(u))}, x.call.server, x.call.secure)
 	if n := int(x.call.attempt) + len(t.list) - 2; n > 0 {
 		kv = append(kv, conv.ResendCount.Int(n))
 	}

@@ -32,6 +32,7 @@ func newAttrs(kv ...attribute.KeyValue) attrs {
 type firstSets struct {
 	active, http attrs
 	span         string // its name
+	kv           []attribute.KeyValue
 	start        []trace.SpanStartOption
 }
 
@@ -50,6 +51,7 @@ type callSets struct {
 	faults  attrs
 	baggage attrs
 	http    attrs
+	slo     []verdicts // by objective
 
 	overflow attrs
 	folded   int64         // values that are _OTHER
@@ -59,7 +61,8 @@ type callSets struct {
 // maxSets bounds the sets that are kept.
 const maxSets = 2000
 
-// setCache keeps sets by what they are made of. The zero value is ready.
+// setCache keeps sets by what they are made of. The zero value is ready. One that
+// is full makes no further ones: nil is returned.
 type setCache[T any] struct {
 	mu   sync.RWMutex
 	sets map[string]*T
@@ -72,16 +75,16 @@ func (s *setCache[T]) of(key []byte, make func() *T) *T {
 	if found != nil {
 		return found
 	}
-	made := make()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sets == nil {
 		s.sets = map[string]*T{}
 	}
-	if len(s.sets) < maxSets {
-		s.sets[string(key)] = made
+	if found = s.sets[string(key)]; found == nil && len(s.sets) < maxSets {
+		found = make()
+		s.sets[string(key)] = found
 	}
-	return made
+	return found
 }
 
 func flag(b bool) byte {
@@ -101,23 +104,29 @@ func (c *Call) appendFirst(key []byte) []byte {
 // first returns the sets of a call that begins.
 func (g *config) first(c *Call) *firstSets {
 	var room [256]byte
-	return g.firsts.of(c.appendFirst(room[:0]), func() *firstSets { return newFirstSets(c, g) })
+	if s := g.firsts.of(c.appendFirst(room[:0]), func() *firstSets { return newFirstSets(c, g) }); s != nil {
+		return s
+	}
+	return newFirstSets(c, g)
 }
 
 func newFirstSets(c *Call, g *config) *firstSets {
 	s := &firstSets{http: newAttrs(httpServer(c)...), span: c.Operation()}
-	kv := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server)
+	kv := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server, c.secure)
 	s.active = newAttrs(kv...)
 	if !c.req.Model.Empty() {
 		model := g.models.word(c.RequestModel())
 		s.span += " " + model
 		kv = append(kv, conv.RequestModel.String(model))
 	}
+	s.kv = kv
 	s.start = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(kv...)}
 	return s
 }
 
-// ended returns the sets of a call that has ended.
+// ended returns the sets of a call that has ended. Each of the values that come
+// from the wire is bounded by its vocabulary; their mixtures are by the number of
+// sets: calls beyond that have all of them folded.
 func (g *config) ended(c *Call) *callSets {
 	var room [256]byte
 	key := append(c.appendFirst(room[:0]), c.errorType()...)
@@ -126,7 +135,7 @@ func (g *config) ended(c *Call) *callSets {
 	if g.optIn&conv.HTTP != 0 {
 		key = append(append(append(key, byte(c.status>>8), byte(c.status)), c.proto...), 0)
 	}
-	if d := c.facts.Detail; d != nil && g.prints != nil {
+	if d := c.facts.Detail; d != nil && g.metricPrints {
 		key = append(append(key, d.Fingerprint...), 0)
 	}
 	for _, m := range g.metricLabels {
@@ -136,15 +145,25 @@ func (g *config) ended(c *Call) *callSets {
 			}
 		}
 	}
-	return g.sets.of(key, func() *callSets { return newSets(c, g) })
+	if s := g.sets.of(key, func() *callSets { return newSets(c, g, false) }); s != nil {
+		return s
+	}
+	key = append(append(append(key[:0], byte(c.api), flag(c.secure)), c.provider...), 0)
+	key = append(append(key, c.server...), 0, byte(c.outcome), flag(c.asStream()), flag(c.errorType() == ""))
+	if s := g.rest.of(key, func() *callSets { return newSets(c, g, true) }); s != nil {
+		return s
+	}
+	return newSets(c, g, true)
 }
 
-// asStream reports whether a call was a stream or, when no answer says, asked for one.
-func (c *Call) asStream() bool { return c.stream || c.req.Stream }
+// asStream reports whether a call asked for a stream or, where nobody read its
+// request, got one.
+func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream }
 
-func newSets(c *Call, g *config) *callSets {
+func newSets(c *Call, g *config, fold bool) *callSets {
 	s := &callSets{first: g.first(c)}
-	base := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server)
+	base := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server, c.secure)
+	plain := base[:2:2] // of what has no server and no model
 	if g.optIn&conv.HTTP != 0 {
 		failed := ""
 		if c.outcome.Bad() && c.outcome != StreamError {
@@ -153,7 +172,10 @@ func newSets(c *Call, g *config) *callSets {
 		s.http = newAttrs(httpAttributes(c, int(c.status), c.proto, failed)...)
 	}
 	word := func(key attribute.Key, v *vocabulary, w string) attribute.KeyValue {
-		if w = v.word(w); w == other {
+		if w = v.word(w); fold && w != "" {
+			w = other
+		}
+		if w == other {
 			s.folded++
 		}
 		return key.String(w)
@@ -174,13 +196,13 @@ func newSets(c *Call, g *config) *callSets {
 		base, s.span = append(base, model), append(s.span, model)
 	}
 	if t := c.facts.Tier; t != "" {
-		tier := conv.ServiceTier.String(g.tiers.word(t))
+		tier := word(conv.ServiceTier, &g.tiers, t)
 		if s.span = append(s.span, tier); c.provider == "openai" {
-			base = append(base, word(conv.ServiceTier, &g.tiers, t))
+			base = append(base, tier)
 		}
 	}
-	if d := c.facts.Detail; d != nil && d.Fingerprint != "" && g.prints != nil {
-		base = append(base, word(conv.Fingerprint, g.prints, d.Fingerprint))
+	if d := c.facts.Detail; d != nil && d.Fingerprint != "" && g.metricPrints {
+		base = append(base, word(conv.Fingerprint, &g.prints, d.Fingerprint))
 	}
 	for _, m := range g.metricLabels {
 		for _, l := range c.labels {
@@ -199,17 +221,21 @@ func newSets(c *Call, g *config) *callSets {
 		s.modal[k] = with(conv.TokenModality.String(m))
 	}
 	s.limits = [2]attrs{with(conv.RateLimitKind.String("requests")), with(conv.RateLimitKind.String("tokens"))}
-	s.baggage = newAttrs(conv.OverflowKind.String("baggage"))
-	s.faults, s.overflow = newAttrs(conv.OverflowKind.String("parse_fault")), newAttrs(conv.OverflowKind.String("attribute"))
+	s.kinds = [2]attrs{with(conv.TokenType.String("input")), with(conv.TokenType.String("output"))}
+	of := func(kv ...attribute.KeyValue) attrs { return newAttrs(append(plain, kv...)...) }
+	s.baggage = of(conv.OverflowKind.String("baggage"))
+	s.faults, s.overflow = of(conv.OverflowKind.String("parse_fault")), of(conv.OverflowKind.String("attribute"))
+	for _, o := range g.objectives {
+		slo := conv.SLO.String(o.name)
+		s.slo = append(s.slo, verdicts{of(slo, conv.SLOMet.Bool(true)), of(slo, conv.SLOMet.Bool(false))})
+	}
 	for k, f := range phases {
 		s.phases[k] = with(conv.PhaseKey.String(f.String()))
 	}
 	if t := c.errorType(); t != "" {
-		failure := word(conv.ErrorType, &g.codes, t)
-		base, s.span = append(base, failure), append(s.span, failure)
+		base = append(base, word(conv.ErrorType, &g.codes, t))
 	}
 	s.ended = with()
-	s.kinds = [2]attrs{with(conv.TokenType.String("input")), with(conv.TokenType.String("output"))}
 	s.calls = with(conv.Outcome.String(c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
 	return s
 }

@@ -60,7 +60,7 @@ func MeasureDial(dial DialFunc, opts ...Option) DialFunc {
 type connSets struct{ idle, active, closed attrs }
 
 func newConnSets(address string) *connSets {
-	server := appendServer(nil, address)
+	server := appendServer(nil, address, false)
 	with := func(kv ...attribute.KeyValue) attrs { return newAttrs(append(kv, server...)...) }
 	return &connSets{with(conv.ConnectionState.String("idle")), with(conv.ConnectionState.String("active")), with()}
 }

@@ -194,6 +194,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	switch {
 	case x.isContent(resp.Header):
 		x.decide(false)
+		x.mode = bodyOpaque // a sound is no broken JSON
 		c.unread = c.api != wire.Speech
 	default:
 		// Until the first bytes say, which those of an encoding unknown here do not.

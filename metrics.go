@@ -71,7 +71,7 @@ func (i *instruments) begin(ctx context.Context, s *firstSets, n int64) {
 }
 
 // record records a call that has ended.
-func (i *instruments) record(ctx context.Context, s *callSets, c *Call) {
+func (i *instruments) record(ctx context.Context, s *callSets, c *Call, folded int64) {
 	i.begin(ctx, s.first, -1)
 	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
@@ -124,7 +124,7 @@ func (i *instruments) record(ctx context.Context, s *callSets, c *Call) {
 	if c.dropped > 0 {
 		i.count(ctx, conv.Overflow, int64(c.dropped), &s.baggage)
 	}
-	if n := s.folded; n > 0 {
+	if n := s.folded + folded; n > 0 {
 		i.count(ctx, conv.Overflow, n, &s.overflow)
 	}
 }
@@ -135,12 +135,12 @@ var phases = [...]Figure{DNS, Connect, TLS, Send, Wait}
 // usage records the tokens. A call that failed counts as 0 of the usage
 // counters; usage that was not reported is not recorded.
 func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
-	u := &c.facts.Usage
+	u, input := &c.facts.Usage, c.facts.InputTotal()
 	for _, n := range [...]struct {
 		id    conv.ID
 		count *wire.Count
 	}{
-		{conv.UsageInput, &u.Input}, {conv.UsageOutput, &u.Output}, {conv.UsageCacheRead, &u.CacheRead}, {conv.UsageCacheWrite, &u.CacheWrite}, {conv.UsageReasoning, &u.Reasoning},
+		{conv.UsageInput, &input}, {conv.UsageOutput, &u.Output}, {conv.UsageCacheRead, &u.CacheRead}, {conv.UsageCacheWrite, &u.CacheWrite}, {conv.UsageReasoning, &u.Reasoning},
 	} {
 		switch {
 		case c.api == wire.Embeddings:
@@ -156,13 +156,13 @@ func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 			i.zero(ctx, n.id, s, &s.unknown)
 		}
 	}
-	if u.Input.OK {
+	if input.OK {
 		id := conv.InferenceInput
 		if c.api == wire.Embeddings {
 			id = conv.EmbeddingsInput
 		}
-		i.observe(ctx, id, float64(u.Input.N), &s.ended)
-		i.observe(ctx, conv.TokenUsage, float64(u.Input.N), &s.kinds[0])
+		i.observe(ctx, id, float64(input.N), &s.ended)
+		i.observe(ctx, conv.TokenUsage, float64(input.N), &s.kinds[0])
 	}
 	if u.Output.OK {
 		if c.api != wire.Embeddings {

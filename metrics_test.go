@@ -36,7 +36,11 @@ func points(t *testing.T, reader metric.Reader) map[string]float64 {
 		for _, m := range sm.Metrics {
 			put := func(set attribute.Set, v float64) {
 				// What all calls of these tests have is left out.
-				set, _ = set.Filter(attribute.NewDenyKeysFilter("gen_ai.provider.name", "server.address", "gen_ai.request.model"))
+				common := []attribute.Key{"gen_ai.provider.name", "server.address", "gen_ai.request.model"}
+				if !strings.HasPrefix(m.Name, "http.") {
+					common = append(common, "server.port")
+				}
+				set, _ = set.Filter(attribute.NewDenyKeysFilter(common...))
 				got[strings.TrimSpace(m.Name+" "+m.Unit+" "+set.Encoded(attribute.DefaultEncoder()))] += v
 			}
 			switch d := m.Data.(type) {

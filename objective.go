@@ -41,30 +41,30 @@ func WithBudgets(objectives ...Objective) Option {
 					continue next
 				}
 			}
-			slo := conv.SLO.String(name)
-			c.objectives = append(c.objectives, objective{o, name, newAttrs(slo, conv.SLOMet.Bool(true)), newAttrs(slo, conv.SLOMet.Bool(false))})
+			c.objectives = append(c.objectives, objective{o, name})
 		}
 	})
 }
 
-// objective has the attributes of both verdicts.
+// objective has its name, which is asked for once.
 type objective struct {
 	Objective
-	name        string
-	met, missed attrs
+	name string
 }
 
+// verdicts are the attributes of an objective that a call met, and missed.
+type verdicts struct{ met, missed attrs }
+
 // judge counts a call by each objective.
-func (i *instruments) judge(ctx context.Context, objectives []objective, c *Call) {
+func (i *instruments) judge(ctx context.Context, objectives []objective, s *callSets, c *Call) {
 	for k := range objectives {
-		o := &objectives[k]
-		met, decided := o.Judge(c)
+		met, decided := objectives[k].Judge(c)
 		if !decided {
 			continue
 		}
-		verdict := &o.missed
+		verdict := &s.slo[k].missed
 		if met {
-			verdict = &o.met
+			verdict = &s.slo[k].met
 		}
 		i.count(ctx, conv.SLOCalls, 1, verdict)
 	}

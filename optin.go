@@ -41,7 +41,7 @@ func WithHTTPMetrics() Option { return optionFunc(func(c *config) { c.optIn |= c
 //
 // By default it is on spans alone, and WithoutMetrics has no use for it.
 func WithFingerprintMetrics() Option {
-	return optionFunc(func(c *config) { c.prints = new(vocabulary) })
+	return optionFunc(func(c *config) { c.metricPrints = true })
 }
 
 // chunkTimer times the chunks of a stream. The attributes are those that are
@@ -81,15 +81,7 @@ var httpMethod = conv.HTTPMethod.String("POST")
 
 // httpServer has the port in any case, as the HTTP conventions demand.
 func httpServer(c *Call) []attribute.KeyValue {
-	kv := appendServer([]attribute.KeyValue{httpMethod}, c.server)
-	if kv[len(kv)-1].Key != conv.ServerPort {
-		port := 80
-		if c.secure {
-			port = 443
-		}
-		kv = append(kv, conv.ServerPort.Int(port))
-	}
-	return kv
+	return appendServer([]attribute.KeyValue{httpMethod}, c.server, c.secure)
 }
 
 // httpAttributes are those of the HTTP conventions for a request that is over.

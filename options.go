@@ -55,7 +55,8 @@ type config struct {
 	answers   vocabulary // the models that answered
 	codes     vocabulary
 	tiers     vocabulary
-	prints    *vocabulary // nil: no fingerprint is on the metrics
+	reasons   vocabulary
+	prints    vocabulary
 
 	conventions Conventions
 	stall       time.Duration
@@ -64,6 +65,7 @@ type config struct {
 
 	firsts setCache[firstSets]
 	sets   setCache[callSets]
+	rest   setCache[callSets] // of calls for which sets has no room
 
 	// What an option asks for stands here as a function, nil without it: so the
 	// linker leaves out what a program does not use.
@@ -73,6 +75,7 @@ type config struct {
 	sendAgain func(x *exchange, req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
 
 	metricLabels []*metricLabel
+	metricPrints bool
 	objectives   []objective
 	retries      *RetryPolicy
 	firstToken   time.Duration
@@ -104,13 +107,13 @@ func newConfig[O ClientOption](opts []O) *config {
 		c.meters = otel.GetMeterProvider()
 	}
 	if _, off := c.tracers.(tracenoop.TracerProvider); !off {
-		c.tracer = c.tracers.Tracer(scope, trace.WithInstrumentationVersion(Version))
+		fenced(func() { c.tracer = c.tracers.Tracer(scope, trace.WithInstrumentationVersion(Version)) })
 	}
 	if c.conventions == 0 {
 		c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
 	}
 	if _, off := c.meters.(metricnoop.MeterProvider); !off {
-		c.metrics = newInstruments(c.meters, conv.Generation(c.conventions), c.optIn)
+		fenced(func() { c.metrics = newInstruments(c.meters, conv.Generation(c.conventions), c.optIn) })
 	}
 	return c
 }
@@ -234,8 +237,9 @@ func WithSlowLimit(d time.Duration) Option {
 // WithPropagationTo lets the trace context and the baggage of calls go to the
 // given hosts, by OpenTelemetry's global propagator: names as in a URL, without a
 // port; one that begins with a dot stands for all that end so. Members of the
-// baggage are left out, those that the propagator writes last first, as long as
-// the headers would have more than 8 KiB; Call.Dropped tells how many.
+// baggage are left out, in the order of their keys, as long as the headers would
+// have more than 8 KiB; Call.Dropped tells how many. (OpenTelemetry's baggage does
+// not know which of its members is the oldest.)
 //
 // By default nothing of that leaves: an endpoint on the internet has no use for
 // it, and baggage may hold what is private. Given more than once, the hosts add up.

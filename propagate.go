@@ -5,6 +5,7 @@ package tacho
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"go.opentelemetry.io/otel"
@@ -34,7 +35,10 @@ func (x *exchange) propagate(ctx context.Context, r *http.Request) {
 		return
 	}
 	p := otel.GetTextMapPropagator()
+	// OpenTelemetry's baggage keeps no order: they go by their keys, lowest first,
+	// which is oldest first where a service numbers them.
 	members := baggage.FromContext(ctx).Members()
+	slices.SortFunc(members, func(a, b baggage.Member) int { return strings.Compare(a.Key(), b.Key()) })
 	for {
 		h := r.Header.Clone()
 		if h == nil {
@@ -48,7 +52,7 @@ func (x *exchange) propagate(ctx context.Context, r *http.Request) {
 		if len(members) == 0 {
 			return
 		}
-		members = members[:len(members)-1]
+		members = members[1:]
 		x.call.dropped++
 		left, err := baggage.New(members...)
 		if err != nil {

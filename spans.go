@@ -5,6 +5,7 @@ package tacho
 import (
 	"context"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,17 +29,24 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 		return ctx
 	}
 	c := x.call
-	if s := trace.SpanFromContext(ctx); isOurs(s, c.Operation()) {
-		x.span, x.borrowed = s, true
+	first := x.config.first(c)
+	more, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue)
+	s := trace.SpanFromContext(ctx)
+	fenced(func() {
+		if lacks, ok := isOurs(s, c.Operation(), append(first.kv[:len(first.kv):len(first.kv)], more...)); ok {
+			x.span, x.borrowed = s, true
+			s.SetAttributes(lacks...)
+		}
+	})
+	if x.borrowed {
 		return ctx
 	}
-	first := x.config.first(c)
 	var room [5]trace.SpanStartOption
 	options := append(append(room[:0], first.start...), trace.WithTimestamp(c.start))
 	if c.attempt > 1 {
 		options = append(options, trace.WithAttributes(conv.Attempt.Int(int(c.attempt))))
 	}
-	if more, _ := ctx.Value(attributesKey{}).([]attribute.KeyValue); more != nil {
+	if more != nil {
 		options = append(options, trace.WithAttributes(more...))
 	}
 	fenced(func() { ctx, x.span = x.config.tracer.Start(ctx, first.span, options...) })
@@ -46,18 +54,26 @@ func (x *exchange) startSpan(ctx context.Context) context.Context {
 }
 
 // isOurs reports whether a span is of an operation of generative AI, as far as
-// its SDK lets it be read.
-func isOurs(s trace.Span, operation string) bool {
+// its SDK lets it be read, and which of the attributes that ours would have it
+// lacks: who made it knows better what it has.
+func isOurs(s trace.Span, operation string, ours []attribute.KeyValue) (lacks []attribute.KeyValue, ok bool) {
 	readable, ok := s.(interface{ Attributes() []attribute.KeyValue })
 	if !ok || !s.IsRecording() {
-		return false
+		return nil, false
 	}
-	for _, kv := range readable.Attributes() {
-		if kv.Key == conv.OperationName {
-			return kv.Value.AsString() == operation
+	has := readable.Attributes()
+	at := func(k attribute.Key) int {
+		return slices.IndexFunc(has, func(kv attribute.KeyValue) bool { return kv.Key == k })
+	}
+	if i := at(conv.OperationName); i < 0 || has[i].Value.AsString() != operation {
+		return nil, false
+	}
+	for _, kv := range ours {
+		if at(kv.Key) < 0 {
+			lacks = append(lacks, kv)
 		}
 	}
-	return false
+	return lacks, true
 }
 
 func appendPeer(attrs []attribute.KeyValue, remote string) []attribute.KeyValue {
@@ -72,27 +88,41 @@ func appendPeer(attrs []attribute.KeyValue, remote string) []attribute.KeyValue 
 	return attrs
 }
 
-func appendServer(attrs []attribute.KeyValue, server string) []attribute.KeyValue {
+// appendServer appends a server's address and its port, which is that of the
+// scheme where the URL names none.
+func appendServer(attrs []attribute.KeyValue, server string, secure bool) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(server)
+	n := 80
+	if secure {
+		n = 443
+	}
 	if err != nil {
-		return append(attrs, conv.ServerAddress.String(strings.Trim(server, "[]")))
+		host = strings.Trim(server, "[]")
+	} else if given, err := strconv.Atoi(port); err == nil {
+		n = given
 	}
-	attrs = append(attrs, conv.ServerAddress.String(host))
-	if n, err := strconv.Atoi(port); err == nil {
-		attrs = append(attrs, conv.ServerPort.Int(n))
-	}
-	return attrs
+	return append(attrs, conv.ServerAddress.String(host), conv.ServerPort.Int(n))
 }
 
-// endSpan puts what the call has become on its span and ends it.
-func (x *exchange) endSpan(s *callSets) {
+// endSpan puts what the call has become on its span and ends it. A span that is
+// somebody else's has its own end, status and error: the call may be one attempt
+// of several. It returns how many values were folded.
+func (x *exchange) endSpan(s *callSets) (folded int64) {
 	c := x.call
-	end := c.start
-	if d, ok := c.Duration(); ok {
-		end = end.Add(d)
+	if !x.borrowed {
+		end := c.start
+		if d, ok := c.Duration(); ok {
+			end = end.Add(d)
+		}
+		defer fenced(func() { x.span.End(trace.WithTimestamp(end)) })
 	}
 	if x.span.IsRecording() {
-		x.span.SetAttributes(c.spanAttributes(x.config, s)...)
+		var kv []attribute.KeyValue
+		kv, folded = c.spanAttributes(x.config, s)
+		if t := c.errorType(); t != "" && !x.borrowed {
+			kv = append(kv, conv.ErrorType.String(x.config.codes.word(t)))
+		}
+		x.span.SetAttributes(kv...)
 		if (x.watched != nil || x.borrowed) && !c.req.Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
 			model := x.config.models.word(c.RequestModel())
@@ -104,14 +134,26 @@ func (x *exchange) endSpan(s *callSets) {
 		if d, ok := c.TTFT(); ok {
 			x.span.AddEvent(conv.EventFirstToken, trace.WithTimestamp(c.start.Add(d)))
 		}
-		if c.outcome.Bad() {
+		if c.outcome.Bad() && !x.borrowed {
 			x.span.SetStatus(codes.Error, x.config.codes.word(c.errorType()))
 		}
 	}
-	if !x.borrowed {
-		x.span.End(trace.WithTimestamp(end))
-	}
+	return folded
 }
+
+// folding counts the values that do not reach telemetry as they are.
+type folding int64
+
+func (f *folding) note(s string) string {
+	if s == other {
+		*f++
+	}
+	return s
+}
+
+func (f *folding) text(s string) string { return f.note(bounded(s)) }
+
+func (f *folding) word(v *vocabulary, s string) string { return f.note(v.word(s)) }
 
 // stall tells the span of a gap beyond the limit, which ended now.
 func (x *exchange) stall(gap, at time.Duration) {
@@ -123,7 +165,8 @@ func (x *exchange) stall(gap, at time.Duration) {
 	})
 }
 
-func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
+func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int64) {
+	var f folding
 	// An attribute takes 64 bytes: room for those of most calls and not for all.
 	room := 16
 	if c.stream {
@@ -134,24 +177,24 @@ func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
 	}
 	a := make([]attribute.KeyValue, 0, room)
 	a = append(a, s.span...)
-	a = c.appendRequest(a, g.capture)
+	a = c.appendRequest(a, &f, g.capture)
 	if !c.facts.ID.Empty() {
-		a = append(a, conv.ResponseID.String(bounded(c.ResponseID())))
+		a = append(a, conv.ResponseID.String(f.text(c.ResponseID())))
 	}
 	if n := len(c.facts.Finish); n > 0 {
 		reasons := make([]string, n)
-		for i, f := range c.facts.Finish {
-			if reasons[i] = bounded(f.Reason); f.Reason == "" {
+		for i, end := range c.facts.Finish {
+			if reasons[i] = f.word(&g.reasons, end.Reason); end.Reason == "" {
 				reasons[i] = "error"
 			}
 		}
 		a = append(a, conv.FinishReasons.StringSlice(reasons))
 	}
-	u := &c.facts.Usage
+	u, input := &c.facts.Usage, c.facts.InputTotal()
 	for _, n := range [...]struct {
 		key   attribute.Key
 		count *wire.Count
-	}{{conv.InputTokens, &u.Input}, {conv.OutputTokens, &u.Output}, {conv.CacheRead, &u.CacheRead}, {conv.ReasoningTokens, &u.Reasoning}} {
+	}{{conv.InputTokens, &input}, {conv.OutputTokens, &u.Output}, {conv.CacheRead, &u.CacheRead}, {conv.ReasoningTokens, &u.Reasoning}} {
 		if n.count.OK {
 			a = append(a, n.key.Int64(n.count.N))
 		}
@@ -165,14 +208,14 @@ func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
 		}
 	}
 	if d := c.facts.Detail; d != nil {
-		a = appendDetail(a, d, g)
+		a = appendDetail(a, &f, d, g)
 	}
-	for _, f := range [...]struct {
+	for _, t := range [...]struct {
 		key    attribute.Key
 		figure Figure
 	}{{conv.TimeToFirstChunk, TTFC}, {conv.TimeToFirstToken, TTFT}, {conv.TimeToFirstOutput, TTFO}, {conv.TimeToLastToken, TTLT}, {conv.TimePerToken, TPOT}} {
-		if d, ok := c.Figure(f.figure); ok {
-			a = append(a, f.key.Float64(inSeconds(d)))
+		if d, ok := c.Figure(t.figure); ok {
+			a = append(a, t.key.Float64(inSeconds(d)))
 		}
 	}
 	if reused, ok := c.Reused(); ok {
@@ -190,12 +233,12 @@ func (c *Call) spanAttributes(g *config, s *callSets) []attribute.KeyValue {
 	if c.Buffered() {
 		a = append(a, conv.Buffered.Bool(true))
 	}
-	return a
+	return a, int64(f)
 }
 
-func appendDetail(a []attribute.KeyValue, d *wire.Detail, g *config) []attribute.KeyValue {
+func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config) []attribute.KeyValue {
 	if d.Fingerprint != "" {
-		a = append(a, conv.Fingerprint.String(bounded(d.Fingerprint)))
+		a = append(a, conv.Fingerprint.String(f.word(&g.prints, d.Fingerprint)))
 	}
 	if g.conventions&ConventionsLatest == 0 {
 		return a
@@ -216,10 +259,10 @@ func appendDetail(a []attribute.KeyValue, d *wire.Detail, g *config) []attribute
 
 // appendRequest appends what the request says. Stop sequences are a text of the
 // caller's, as content is.
-func (c *Call) appendRequest(a []attribute.KeyValue, content bool) []attribute.KeyValue {
+func (c *Call) appendRequest(a []attribute.KeyValue, f *folding, content bool) []attribute.KeyValue {
 	q := &c.req
 	if c.conversation != "" {
-		a = append(a, conv.ConversationID.String(bounded(c.conversation)))
+		a = append(a, conv.ConversationID.String(f.text(c.conversation)))
 	}
 	if q.N.OK && q.N.N != 1 {
 		a = append(a, conv.ChoiceCount.Int64(q.N.N))
@@ -236,7 +279,7 @@ func (c *Call) appendRequest(a []attribute.KeyValue, content bool) []attribute.K
 	}
 	word := func(key attribute.Key, s string) {
 		if s != "" {
-			a = append(a, key.String(bounded(s)))
+			a = append(a, key.String(f.text(s)))
 		}
 	}
 	count(conv.MaxTokens, q.MaxTokens)
@@ -260,7 +303,7 @@ func (c *Call) appendRequest(a []attribute.KeyValue, content bool) []attribute.K
 	if len(m.Stop) > 0 && content {
 		words := make([]string, len(m.Stop))
 		for i, s := range m.Stop {
-			words[i] = bounded(s)
+			words[i] = f.text(s)
 		}
 		a = append(a, conv.StopSequences.StringSlice(words))
 	}
@@ -276,7 +319,7 @@ func (c *Call) appendRequest(a []attribute.KeyValue, content bool) []attribute.K
 		word(conv.OutputType, "text")
 	}
 	if m.Encoding != "" {
-		a = append(a, conv.EncodingFormats.StringSlice([]string{bounded(m.Encoding)}))
+		a = append(a, conv.EncodingFormats.StringSlice([]string{f.text(m.Encoding)}))
 	}
 	return a
 }
@@ -288,11 +331,11 @@ func (c *Call) errorType() string {
 	switch {
 	case !c.outcome.Bad():
 		return ""
-	case f.Code != "":
+	case f.Code != "" && f.Code != other:
 		return f.Code
 	case c.status >= 400:
 		return strconv.Itoa(int(c.status))
-	case f.Type != "":
+	case f.Type != "" && f.Type != other:
 		return f.Type
 	}
 	return c.outcome.String()

@@ -96,7 +96,7 @@ func TestRequestAttributes(t *testing.T) {
 				t.Fatalf("%d spans", len(ended))
 			}
 			got := attributes(ended[0].Attributes())
-			want := map[string]any{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "tacho.outcome": "complete", "tacho.connection.reused": false}
+			want := map[string]any{"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "server.port": int64(80), "tacho.outcome": "complete", "tacho.connection.reused": false}
 			for k, v := range tc.want {
 				want[k] = v
 			}

@@ -47,6 +47,7 @@ type spanWords struct {
 	words words
 	names map[string]bool
 	begun int
+	other int // finish reasons that were folded
 }
 
 func (p *spanWords) ShouldSample(sdktrace.SamplingParameters) sdktrace.SamplingResult {
@@ -66,6 +67,9 @@ func (p *spanWords) OnEnd(s sdktrace.ReadOnlySpan) {
 	p.words.add(attribute.String("status", s.Status().Description))
 	for _, kv := range s.Attributes() {
 		p.words.add(kv)
+		if kv.Key == "gen_ai.response.finish_reasons" && slices.Contains(kv.Value.AsStringSlice(), "_OTHER") {
+			p.other++
+		}
 	}
 }
 
@@ -149,7 +153,7 @@ func TestCardinality(t *testing.T) {
 	odd := [...]string{strings.Repeat("x", 65), " ", "ï", "\\n"}
 	spans, metrics, series, folded := manyWords(t, calls, func(call, kind int) string {
 		w := "k" + strconv.Itoa(kind) + "-" + strconv.Itoa(call)
-		if call%10 == 9 {
+		if call%10 == 9 && kind != 2 { // of an odd code the status or the outcome is told
 			w += odd[call/10%len(odd)]
 			w = w[:min(len(w), 65)]
 		}
@@ -158,6 +162,7 @@ func TestCardinality(t *testing.T) {
 	for key, of := range map[attribute.Key][]words{
 		"gen_ai.request.model": {spans.words, metrics}, "gen_ai.response.model": {spans.words, metrics},
 		"openai.response.service_tier": {spans.words, metrics}, "error.type": {spans.words, metrics}, "status": {spans.words},
+		"gen_ai.response.finish_reasons": {spans.words},
 	} {
 		for _, w := range of {
 			if len(w[key]) != kept+1 || !w[key]["_OTHER"] {
@@ -175,8 +180,7 @@ func TestCardinality(t *testing.T) {
 			}
 		}
 	}
-	// Finish reasons are on no metric.
-	if want := int64(4 * (calls - kept)); folded != want {
+	if want := int64(4*(calls-kept) + spans.other); folded != want {
 		t.Errorf("%d values are counted as folded, want %d", folded, want)
 	}
 	got := map[string]int{}
@@ -185,26 +189,28 @@ func TestCardinality(t *testing.T) {
 			got[name] = n
 		}
 	}
-	// These have no word from the wire.
-	if diff := cmp.Diff(map[string]int{"tacho.client.active_calls": 1, "tacho.client.overflow": 1}, got); diff != "" || len(series) < 6 {
+	// The first two have no word from the wire, and the others codes: of the first
+	// 200 calls, while the other words are of the first 200 that are not odd.
+	if diff := cmp.Diff(map[string]int{"tacho.client.active_calls": 1, "tacho.client.overflow": 1, "gen_ai.client.inference.duration": 221, "tacho.client.calls": 221}, got); diff != "" || len(series) < 6 {
 		t.Errorf("%d metrics; those of other than %d series (-want +got)\n%s", len(series), kept+1, diff)
 	}
 }
 
-// TestCardinalityOfMixtures draws the words of each call from 1,000 each: each
-// attribute is bounded, their mixtures are by the limit of the SDK alone.
+// TestCardinalityOfMixtures draws the words of each call from 150 each, which
+// are all let in: their mixtures are bounded all the same.
 func TestCardinalityOfMixtures(t *testing.T) {
 	t.Parallel()
-	const limit = 500
 	random := rand.New(rand.NewPCG(1, 2))
-	_, metrics, series, _ := manyWords(t, 1500, func(_, kind int) string { return fmt.Sprintf("k%d-%d", kind, random.IntN(1000)) }, sdkmetric.WithCardinalityLimit(limit))
+	_, metrics, series, _ := manyWords(t, 4000, func(_, kind int) string { return fmt.Sprintf("k%d-%d", kind, random.IntN(150)) }, sdkmetric.WithCardinalityLimit(0))
 	for _, key := range []attribute.Key{"gen_ai.request.model", "gen_ai.response.model", "openai.response.service_tier", "error.type"} {
-		if n := len(metrics[key]); n > 201 || n < 100 {
+		if n := len(metrics[key]); n != 151 {
 			t.Errorf("%s has %d values", key, n)
 		}
 	}
-	if n := series["tacho.client.calls"]; n != limit {
-		t.Errorf("the calls have %d series, want %d", n, limit)
+	for name, n := range series {
+		if n > 2001 || name == "tacho.client.calls" && n != 2001 {
+			t.Errorf("%s has %d series, want 2,000 and one for all others", name, n)
+		}
 	}
 }
 
@@ -272,7 +278,7 @@ func TestHeaderLimit(t *testing.T) { //nolint:paralleltest // sets the global pr
 			}
 			delete(want, m)
 		}
-		counted := points(t, reader)["tacho.client.overflow {value} tacho.overflow.kind=baggage"]
+		counted := points(t, reader)["tacho.client.overflow {value} gen_ai.operation.name=chat,tacho.overflow.kind=baggage"]
 		if len(got) != tc.sent || one(t, tr).Dropped() != tc.dropped || counted != float64(tc.dropped) || (sent.Get("Traceparent") != "") != tc.trace {
 			t.Errorf("%s: %d members sent, %d dropped, %v counted, trace context %q; want %d, %d, %v", tc.name, len(got), one(t, tr).Dropped(), counted, sent.Get("Traceparent"), tc.sent, tc.dropped, tc.trace)
 		}

@@ -255,3 +255,52 @@ func TestPanicsOfTelemetry(t *testing.T) { //nolint:paralleltest // sets the glo
 		}
 	}
 }
+
+// badProvider panics where a tracer or a meter is asked for.
+type badProvider struct {
+	trace.TracerProvider
+	metric.MeterProvider
+}
+
+func (badProvider) Tracer(string, ...trace.TracerOption) trace.Tracer { panic("SECRET") }
+func (badProvider) Meter(string, ...metric.MeterOption) metric.Meter  { panic("SECRET") }
+
+// badCurrent is a span that panics when it is looked at.
+type badCurrent struct{ trace.Span }
+
+func (badCurrent) IsRecording() bool                    { panic("SECRET") }
+func (badCurrent) SpanContext() trace.SpanContext       { panic("SECRET") }
+func (badCurrent) Attributes() []attribute.KeyValue     { panic("SECRET") }
+func (badCurrent) TracerProvider() trace.TracerProvider { panic("SECRET") }
+
+// TestPanicsBeforeACall has providers that panic when a Transport is made, a current
+// span that panics, and an error handler that does when it is told.
+func TestPanicsBeforeACall(t *testing.T) { //nolint:paralleltest // sets the global error handler
+	told := 0
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) { told++; panic("SECRET") }))
+	defer otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {}))
+	call := func(ctx context.Context, opts ...tacho.Option) {
+		t.Helper()
+		told = 0
+		rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) { return answer(`{"id":"c"}`), nil }), opts...)
+		resp, err := rt.RoundTrip(newRequest(ctx, t, hostURL, chatPlain))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(resp.Body); string(body) != `{"id":"c"}` || err != nil {
+			t.Errorf("read %q, %v", body, err)
+		}
+		resp.Body.Close()
+		if told == 0 {
+			t.Error("the error handler was told nothing")
+		}
+	}
+	call(t.Context(), tacho.WithTracerProvider(badProvider{}))
+	call(t.Context(), tacho.WithMeterProvider(badProvider{}))
+	current := trace.ContextWithSpan(t.Context(), badCurrent{})
+	call(current, tacho.WithTracerProvider(sdktrace.NewTracerProvider()))
+	ran := false
+	if err := tacho.ExecuteTool(current, "f", "id", func(context.Context) error { ran = true; return errBroken }); err != errBroken || !ran {
+		t.Errorf("ExecuteTool: %v, ran %v", err, ran)
+	}
+}

@@ -44,7 +44,7 @@ func TestSpan(t *testing.T) {
 		{"stream", chatStreamUsage, sim.Script{HeaderDelay: 100 * ms, Gap: 10 * ms, Model: "m-2", Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"),
 			sim.Finish(0, "stop"), sim.Usage(sim.UsageCounts{InputTokens: 7, OutputTokens: 2}), sim.Done()}},
 			map[string]any{
-				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "server.port": int64(80),
 				"gen_ai.request.stream": true, "gen_ai.response.model": "m-2", "gen_ai.response.finish_reasons": []string{"stop"},
 				"gen_ai.usage.input_tokens": int64(7), "gen_ai.usage.output_tokens": int64(2),
 				"gen_ai.response.time_to_first_chunk": 0.1, "tacho.response.time_to_first_token": 0.11, "tacho.outcome": "complete",
@@ -53,17 +53,17 @@ func TestSpan(t *testing.T) {
 			}, codes.Unset, "", 140 * ms},
 		{"error status", chatPlain, sim.Script{HeaderDelay: 20 * ms, Status: 429, ErrorCode: "rate_limit_exceeded"},
 			map[string]any{
-				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "server.port": int64(80),
 				"tacho.outcome": "error", "error.type": "rate_limit_exceeded", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
 			}, codes.Error, "rate_limit_exceeded", 20 * ms},
 		{"an error code that is content", chatPlain, sim.Script{Status: 400, ErrorCode: "my name is Eve"},
 			map[string]any{
-				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
-				"tacho.outcome": "error", "error.type": "_OTHER", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
-			}, codes.Error, "_OTHER", 0},
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "server.port": int64(80),
+				"tacho.outcome": "error", "error.type": "400", "openai.api.type": "chat_completions", "tacho.connection.reused": false,
+			}, codes.Error, "400", 0},
 		{"cut", chatStream, sim.Script{Gap: 10 * ms, Steps: []sim.Step{sim.Role(0), sim.Text(0, "a"), sim.Cut()}},
 			map[string]any{
-				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid",
+				"gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai", "gen_ai.request.model": "m", "server.address": "sim.invalid", "server.port": int64(80),
 				"gen_ai.request.stream": true, "gen_ai.response.model": "m", "gen_ai.response.finish_reasons": []string{"error"},
 				"gen_ai.response.time_to_first_chunk": 0.0, "tacho.response.time_to_first_token": 0.01,
 				"tacho.outcome": "cut", "error.type": "connection", "openai.api.type": "chat_completions", "tacho.connection.reused": false,

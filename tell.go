@@ -24,16 +24,17 @@ func (x *exchange) tell() {
 	}
 	m := x.config.metrics
 	var sets *callSets
+	var folded int64
 	if x.span != nil || m != nil {
 		sets = x.config.ended(c)
 	}
 	if x.span != nil {
-		fenced(func() { x.endSpan(sets) })
+		fenced(func() { folded = x.endSpan(sets) })
 	}
 	if m != nil {
-		fenced(func() { m.record(ctx, sets, c) })
+		fenced(func() { m.record(ctx, sets, c, folded) })
 		if o := x.config.objectives; o != nil {
-			fenced(func() { m.judge(ctx, o, c) })
+			fenced(func() { m.judge(ctx, o, sets, c) })
 		}
 	}
 	if log := x.config.log; log != nil {
@@ -57,6 +58,7 @@ func (x *exchange) tell() {
 func fenced(f func()) {
 	defer func() {
 		if p := recover(); p != nil {
+			defer func() { _ = recover() }() // the handler is the application's own
 			otel.Handle(fmt.Errorf("tacho: an observer or telemetry provider panicked with a %T", p))
 		}
 	}()

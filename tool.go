@@ -21,9 +21,11 @@ import (
 // provider of ctx's span, else of the global one.
 func ExecuteTool(ctx context.Context, name, callID string, f func(context.Context) error) error {
 	tp := otel.GetTracerProvider()
-	if s := trace.SpanFromContext(ctx); s.SpanContext().IsValid() {
-		tp = s.TracerProvider()
-	}
+	fenced(func() {
+		if s := trace.SpanFromContext(ctx); s.SpanContext().IsValid() {
+			tp = s.TracerProvider()
+		}
+	})
 	attrs := []attribute.KeyValue{conv.OperationName.String("execute_tool"), conv.ToolName.String(bounded(name))}
 	if callID != "" {
 		attrs = append(attrs, conv.ToolCallID.String(bounded(callID)))

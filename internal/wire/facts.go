@@ -131,6 +131,8 @@ type Facts struct {
 	Streamed       Channel
 	Summaries      bool // reasoning was streamed as a summary
 	RawReasoning   bool // reasoning was streamed as it is
+	inputTokens    bool // the input came under this name
+	cacheInput     bool // cache_read_input_tokens or its like stood beside it
 	Faults         int  // documents survived that were not JSON
 
 	Detail   *Detail   // nil: nothing of it was said
@@ -138,6 +140,17 @@ type Facts struct {
 	Captured *Captured // the content, only under capture
 
 	one [1]Finish // room for the usual number of choices
+}
+
+// InputTotal is the input with what came from a cache and went into one. Servers
+// report those as parts of the input, but for Anthropic's and its like, who name
+// them beside it.
+func (f *Facts) InputTotal() Count {
+	n := f.Usage.Input
+	if n.OK && f.inputTokens && f.cacheInput {
+		n.N += f.Usage.CacheRead.N + f.Usage.CacheWrite.N
+	}
+	return n
 }
 
 // Finished reports whether every choice that began has a finish reason.

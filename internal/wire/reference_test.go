@@ -377,18 +377,21 @@ func (r *reference) usage(v any) {
 	for _, m := range members(v) {
 		switch m.key {
 		case "prompt_tokens", "input_tokens":
+			r.f.inputTokens = m.key == "input_tokens"
 			r.count(&u.Input, m.value)
 		case "completion_tokens", "output_tokens":
 			r.count(&u.Output, m.value)
 		case "total_tokens":
 			r.count(&u.Total, m.value)
 		case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
+			r.f.cacheInput = r.f.cacheInput || strings.HasSuffix(m.key, "_input_tokens")
 			r.count(&u.CacheRead, m.value)
 		case "cache_creation_input_tokens", "cache_write_tokens":
+			r.f.cacheInput = r.f.cacheInput || strings.HasSuffix(m.key, "_input_tokens")
 			r.count(&u.CacheWrite, m.value)
 		case "reasoning_tokens":
 			r.count(&u.Reasoning, m.value)
-		case "prompt_tokens_details", "input_tokens_details":
+		case "prompt_tokens_details", "input_tokens_details", "input_token_details":
 			for _, d := range members(m.value) {
 				switch d.key {
 				case "cached_tokens", "cache_read_tokens":
@@ -399,7 +402,7 @@ func (r *reference) usage(v any) {
 					r.modality(d, false)
 				}
 			}
-		case "completion_tokens_details", "output_tokens_details":
+		case "completion_tokens_details", "output_tokens_details", "output_token_details":
 			for _, d := range members(m.value) {
 				if d.key == "reasoning_tokens" {
 					r.count(&u.Reasoning, d.value)

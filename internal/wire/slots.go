@@ -2,6 +2,8 @@
 
 package wire
 
+import "bytes"
+
 // The known places. Those of one group stand together, so that a range tells
 // the group.
 const (
@@ -155,6 +157,13 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		return deltaChild(k)
 	case sUsage:
 		s := usageChild(k)
+		switch {
+		case d.facts == nil:
+		case s == uInput:
+			d.facts.inputTokens = string(k) == "input_tokens"
+		case s == uCacheRead || s == uCacheWrite:
+			d.facts.cacheInput = d.facts.cacheInput || bytes.HasSuffix(k, []byte("_input_tokens"))
+		}
 		if s == gValue {
 			d.group = none
 			d.nameTiming(k)

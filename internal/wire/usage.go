@@ -13,9 +13,9 @@ func usageChild(k []byte) slot {
 		return uOutput
 	case "total_tokens":
 		return uTotal
-	case "prompt_tokens_details", "input_tokens_details":
+	case "prompt_tokens_details", "input_tokens_details", "input_token_details": // the last is of transcriptions
 		return sInDetails
-	case "completion_tokens_details", "output_tokens_details":
+	case "completion_tokens_details", "output_tokens_details", "output_token_details":
 		return sOutDetails
 	case "cached_tokens", "num_cached_tokens", "prompt_cache_hit_tokens", "cache_read_input_tokens":
 		return uCacheRead
