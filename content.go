@@ -8,7 +8,7 @@ import (
 	"github.com/tacho-go/tacho/internal/wire"
 )
 
-// What a body is by its headers.
+// What a body is by its headers and its first bytes.
 
 func isEventStream(h http.Header) bool {
 	const mime = "text/event-stream"
@@ -60,4 +60,21 @@ func equalFold(s, lower string) bool {
 		}
 	}
 	return len(s) == len(lower)
+}
+
+// looksLikeStream judges the first bytes, white space left out.
+func looksLikeStream(b []byte, typed bool) (stream, decided bool) {
+	if b[0] == '{' || b[0] == '[' {
+		return false, true
+	}
+	if typed || b[0] == ':' {
+		return true, true
+	}
+	for _, mark := range [...]string{"data:", "event:", "id:", "retry:"} {
+		n := min(len(b), len(mark))
+		if string(b[:n]) == mark[:n] {
+			return true, n == len(mark)
+		}
+	}
+	return false, true
 }

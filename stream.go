@@ -225,23 +225,6 @@ func (x *exchange) decide(stream bool) {
 	x.dec.Init(x.call.api, stream, x.config.capture, &x.call.facts)
 }
 
-// looksLikeStream judges the first bytes, white space left out.
-func looksLikeStream(b []byte, typed bool) (stream, decided bool) {
-	if b[0] == '{' || b[0] == '[' {
-		return false, true
-	}
-	if typed || b[0] == ':' {
-		return true, true
-	}
-	for _, mark := range [...]string{"data:", "event:", "id:", "retry:"} {
-		n := min(len(b), len(mark))
-		if string(b[:n]) == mark[:n] {
-			return true, n == len(mark)
-		}
-	}
-	return false, true
-}
-
 // scanStream cuts events out of the bytes and notes each.
 func (x *exchange) scanStream(p []byte, at time.Duration) {
 	for {

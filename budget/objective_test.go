@@ -131,8 +131,8 @@ func TestWithBudgets(t *testing.T) {
 			}
 		}
 		want := map[string]int64{
-			"{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=ttft p99 <= 500ms tacho.slo.met=true": 2, "{call} tacho.slo=ttft p99 <= 500ms tacho.slo.met=false": 1,
-			"{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=errors <= 1% tacho.slo.met=true": 3, "{call} tacho.slo=errors <= 1% tacho.slo.met=false": 1,
+			"{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=ttft p99 <= 500ms tacho.slo.met=true": 2, "{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=ttft p99 <= 500ms tacho.slo.met=false": 1,
+			"{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=errors <= 1% tacho.slo.met=true": 3, "{call} gen_ai.operation.name=chat gen_ai.provider.name=openai tacho.slo=errors <= 1% tacho.slo.met=false": 1,
 		}
 		if !maps.Equal(got, want) {
 			t.Errorf("counted %v, want %v", got, want)
