@@ -3,8 +3,6 @@
 package tacho_test
 
 import (
-	sdktrace "go.opentelemetry.io/otel/sdk/trace"
-
 	"context"
 	"net/http"
 	"strings"
@@ -13,12 +11,14 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/tacho-go/tacho"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/sdk/metric"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/tacho-go/tacho"
 )
 
 // TestRetrySpans has the whole of the spans: the call's, and those of HTTP below.
