@@ -145,6 +145,21 @@ func (x *exchange) sendAgain(req, r *http.Request, next func(*http.Request) (*ht
 	}
 }
 
+// apart gives each attempt a URL and headers of its own: middlewares below may
+// change theirs in place, as openai-go's for Azure does with the path, and would
+// change them once more with the next attempt. The answer names the request as
+// it was sent, in the caller's context.
+func apart(ctx context.Context, next func(*http.Request) (*http.Response, error)) func(*http.Request) (*http.Response, error) {
+	return func(r *http.Request) (*http.Response, error) {
+		own := r.Clone(r.Context())
+		resp, err := next(own)
+		if resp != nil && resp.Request == own {
+			resp.Request = own.WithContext(ctx)
+		}
+		return resp, err
+	}
+}
+
 // inTime reports whether the context lasts beyond a wait.
 func (x *exchange) inTime(wait time.Duration) bool {
 	if x.ctx.parent.Err() != nil {

@@ -384,3 +384,38 @@ func toJSON(t *testing.T, c *tacho.Call) string {
 	}
 	return string(b)
 }
+
+// TestRetryBelowMiddleware hands each attempt a request that those before it
+// have not changed, whatever a middleware below does with its own.
+func TestRetryBelowMiddleware(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		server := &replies{t: t, list: []reply{{status: 503}, {status: 200, body: whole}}, start: time.Now()}
+		rt := tacho.NewTransport(nil, tacho.WithRetries(exact), tacho.WithoutTracing(), tacho.WithoutMetrics())
+		var paths, tags []string
+		req := newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain)
+		resp, err := rt.Middleware(req, func(r *http.Request) (*http.Response, error) {
+			r.URL.Path = "/deployed" + r.URL.Path
+			r.Header.Add("X-Tag", "a")
+			paths = append(paths, r.URL.Path)
+			tags = append(tags, strings.Join(r.Header["X-Tag"], ","))
+			return server.RoundTrip(r)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(resp)
+		if diff := cmp.Diff([]string{"/deployed/v1/chat/completions", "/deployed/v1/chat/completions"}, paths); diff != "" {
+			t.Errorf("paths (-want +got)\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"a", "a"}, tags); diff != "" {
+			t.Errorf("headers (-want +got)\n%s", diff)
+		}
+		if req.URL.Path != "/v1/chat/completions" || len(req.Header["X-Tag"]) > 0 {
+			t.Errorf("the caller's request was changed: %s, %v", req.URL, req.Header)
+		}
+		if resp.Request.URL.Path != "/deployed/v1/chat/completions" || resp.Request.Context() != t.Context() {
+			t.Errorf("the answer is one to %s, in the context %v", resp.Request.URL, resp.Request.Context())
+		}
+	})
+}

@@ -68,6 +68,9 @@ func (t *Transport) Middleware(req *http.Request, next func(*http.Request) (*htt
 		return next(req)
 	}
 	x := t.begin(api, req)
+	if x.config.sendAgain != nil {
+		next = apart(req.Context(), next)
+	}
 	return x.send(req, next)
 }
 
