@@ -3,16 +3,23 @@ module github.com/tacho-go/tacho/examples
 go 1.26.0
 
 require (
+	github.com/openai/openai-go/v3 v3.99.0
 	github.com/tacho-go/tacho v0.0.0
 	github.com/tacho-go/tacho/lab v0.0.0-00010101000000-000000000000
+	github.com/tacho-go/tacho/tachoopenai v0.0.0-00010101000000-000000000000
 	golang.org/x/term v0.48.0
 )
 
 require (
 	github.com/cenkalti/backoff/v5 v5.0.3 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
+	github.com/coder/websocket v1.8.15 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect
+	github.com/tidwall/gjson v1.20.0 // indirect
+	github.com/tidwall/match v1.1.1 // indirect
+	github.com/tidwall/pretty v1.2.1 // indirect
+	github.com/tidwall/sjson v1.2.5 // indirect
 	go.opentelemetry.io/auto/sdk v1.2.1 // indirect
 	go.opentelemetry.io/otel v1.47.0 // indirect
 	go.opentelemetry.io/otel/log v1.47.0 // indirect
@@ -24,4 +31,5 @@ require (
 replace (
 	github.com/tacho-go/tacho => ../
 	github.com/tacho-go/tacho/lab => ../lab
+	github.com/tacho-go/tacho/tachoopenai => ../tachoopenai
 )
