@@ -102,6 +102,7 @@ func TestExhausted(t *testing.T) {
 		{"WithMaxRetries(0) with the call", nil, []option.RequestOption{option.WithMaxRetries(0)}, refusal(), 3, 4060 * ms, "false"},
 		{"WithMaxRetries(5) with the call", nil, []option.RequestOption{option.WithMaxRetries(5)}, refusal(), 3, 4060 * ms, "false"},
 		{"WithMaxRetries(5) with the client", []option.RequestOption{option.WithMaxRetries(5)}, nil, refusal(), 3, 4060 * ms, "false"},
+		{"WithMaxRetryDelay with the call", nil, []option.RequestOption{option.WithMaxRetryDelay(ms)}, refusal(), 3, 4060 * ms, "false"},
 		{"one attempt", []option.RequestOption{quiet(tacho.RetryPolicy{Attempts: 1})}, []option.RequestOption{option.WithMaxRetries(5)}, refusal(), 1, 20 * ms, "false"},
 		{"two minutes, as the SDK", nil, nil, refusal(2 * time.Minute), 3, 4*time.Minute + 60*ms, "false"},
 		{"longer than the SDK waits", nil, nil, refusal(2*time.Minute + time.Second), 1, 20 * ms, "false"},
@@ -192,6 +193,28 @@ func TestNoAnswer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestNotSent is what the SDK refuses to send, here to another host than its
+// base URL's. It says so by an error that no other package can recognise: in
+// place of one pass there are three attempts.
+func TestNotSent(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		srv := sim.New(t)
+		elsewhere := option.WithMiddleware(func(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
+			r.URL.Host = "elsewhere.invalid"
+			return next(r)
+		})
+		start := time.Now()
+		want := chat(t.Context(), openai.NewClient(sdk(srv, elsewhere)...), false)
+		equal(t, "bare: time", time.Since(start), 0)
+		start = time.Now()
+		err := chat(t.Context(), tachoopenai.NewClient(sdk(srv, elsewhere, quiet(tacho.RetryPolicy{}))...).Client, false)
+		equal(t, "error", describe(err), describe(want))
+		equal(t, "time", time.Since(start), 1500*ms)
+		equal(t, "requests", len(srv.Requests()), 0)
+	})
 }
 
 // TestOneBody sends a body that can be read once in one attempt.

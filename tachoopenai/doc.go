@@ -43,6 +43,10 @@
 //     kept, with its limit of ten minutes for the headers of an answer. That
 //     limit is one of each attempt, so three of them can take half an hour.
 //
+// What the SDK itself refuses to send, to a host that is not its base URL's or
+// with Azure's key over plain HTTP, takes three attempts to fail in place of one:
+// its mark on that error is not to be seen from outside.
+//
 // A body that cannot be read twice, as option.WithRequestBody makes one of a
 // plain io.Reader, is sent in one attempt.
 //
