@@ -31,7 +31,7 @@ func inBubble(t *testing.T, f func(t *testing.T)) {
 }
 
 var warm = sync.OnceFunc(func() {
-	srv := sim.NewServer()
+	srv := sim.NewServer(sim.WithScript(sim.Script{}))
 	defer srv.Close()
 	ctx := context.Background()
 	c := openai.NewClient(sdk(srv)...)
