@@ -16,7 +16,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/tacho-go/tacho/internal/conv"
-	"github.com/tacho-go/tacho/internal/wire"
 )
 
 // Attempt is one exchange of a call that WithRetries may make again.
@@ -30,8 +29,8 @@ type Attempt struct {
 	Error string
 }
 
-// Attempts returns the exchanges of a call under WithRetries, in their order;
-// nil for one without. The slice must not be changed.
+// Attempts returns the exchanges of a call under WithRetries or WithStreamUsage,
+// in their order; nil for one without. The slice must not be changed.
 func (c *Call) Attempts() []Attempt {
 	if c.attempts == nil {
 		return nil
@@ -57,8 +56,8 @@ func (c *Call) OfAttempt(f Figure) (time.Duration, bool) {
 	return d, true
 }
 
-// tries is the state of a call's attempts. It is nil without WithRetries, and
-// set before the request is handed on.
+// tries is the state of a call's attempts. It is nil without WithRetries and
+// WithStreamUsage, and set before the request is handed on.
 type tries struct {
 	// values is the context of the attempt under way, for what is below.
 	values atomic.Pointer[context.Context]
@@ -83,7 +82,7 @@ func (x *exchange) beginAttempt(ctx context.Context, u *url.URL, wait time.Durat
 		t.list[0].Start = 0
 	}
 	t.span = nil
-	if x.config.tracer == nil {
+	if x.config.tracer == nil || x.config.retries == nil {
 		return ctx
 	}
 	method := conv.HTTPMethod.String(http.MethodPost)
@@ -106,8 +105,16 @@ func (x *exchange) nextAttempt(r *http.Request, wait time.Duration) {
 	x.trace.Restart()
 	ctx := x.beginAttempt(x.ownContext(), r.URL, wait)
 	x.tries().values.Store(&ctx)
+	x.httpLevel(1)
 	if f := x.config.propagate; f != nil {
 		fenced(func() { f(x, ctx, r) })
+	}
+}
+
+// httpLevel counts a request that is under way, or is no longer.
+func (x *exchange) httpLevel(n int64) {
+	if m := x.config.metrics; m != nil && x.config.optIn&conv.HTTP != 0 {
+		fenced(func() { m.level(x.ctx.parent, conv.HTTPActive, n, &x.config.first(x.call).http) })
 	}
 }
 
@@ -122,32 +129,35 @@ func (x *exchange) ownContext() context.Context {
 // failedAttempt ends an attempt that another follows.
 func (x *exchange) failedAttempt(resp *http.Response, err error) {
 	a := &x.tries().list[len(x.tries().list)-1]
-	proto := ""
+	proto, failed := "", ""
 	if err != nil || resp == nil {
 		x.mu.Lock()
 		_, a.Error = x.fault(err, Failed)
 		x.mu.Unlock()
+		failed = a.Error
 	} else {
 		a.Status, proto = resp.StatusCode, resp.Proto
-		e := x.readRefusal(resp)
-		a.Error = attemptError(&e, a.Status)
+		if failed = strconv.Itoa(a.Status); a.Status >= 400 {
+			a.Error = failed
+			if e := x.readRefusal(resp); e.Present && e.Code != "" && bounded(e.Code) != other {
+				a.Error = e.Code
+				if w := x.config.codes.word(e.Code); w != other {
+					failed = w
+				}
+			}
+		}
 	}
 	a.Duration = x.since() - a.Start
-	x.endAttempt(a, proto)
+	ctx := x.ctx.parent
+	if s := x.tries().span; s != nil {
+		ctx = trace.ContextWithSpan(ctx, s)
+	}
+	x.endAttempt(a, proto, failed)
+	x.httpLevel(-1)
 	if m := x.config.metrics; m != nil && x.config.optIn&conv.HTTP != 0 {
-		fenced(func() { m.attempt(x.ctx.parent, x.call, a, proto) })
+		known := x.config.servers.admits(x.call.server, maxServers)
+		fenced(func() { m.attempt(ctx, known, x.call, a, proto) })
 	}
-}
-
-// attemptError is an answer's error as Attempt has it.
-func attemptError(e *wire.Error, status int) string {
-	switch {
-	case status < 400:
-		return ""
-	case e.Present && e.Code != "":
-		return bounded(e.Code)
-	}
-	return strconv.Itoa(status)
 }
 
 // lastAttempt ends the attempt that the call ends with.
@@ -163,11 +173,11 @@ func (x *exchange) lastAttempt() {
 	if d, ok := c.Duration(); ok {
 		a.Duration = max(0, d-a.Start)
 	}
-	x.endAttempt(a, c.proto)
+	x.endAttempt(a, c.proto, x.config.errorWord(c))
 }
 
-// endAttempt ends an attempt's span.
-func (x *exchange) endAttempt(a *Attempt, proto string) {
+// endAttempt ends an attempt's span, with its error as telemetry has it.
+func (x *exchange) endAttempt(a *Attempt, proto, failed string) {
 	s := x.tries().span
 	if s == nil {
 		return
@@ -180,14 +190,14 @@ func (x *exchange) endAttempt(a *Attempt, proto string) {
 		kv = appendPeer(kv, remote.String())
 	}
 	kv = appendProtocol(kv, proto)
-	if a.Error != "" {
-		kv = append(kv, conv.ErrorType.String(x.config.codes.word(a.Error)))
+	if failed != "" {
+		kv = append(kv, conv.ErrorType.String(failed))
 	}
 	end := x.call.start.Add(a.Start + a.Duration)
 	fenced(func() {
 		s.SetAttributes(kv...)
-		if a.Error != "" {
-			s.SetStatus(codes.Error, x.config.codes.word(a.Error))
+		if failed != "" {
+			s.SetStatus(codes.Error, failed)
 		}
 		s.End(trace.WithTimestamp(end))
 	})

@@ -68,23 +68,32 @@ type setCache[T any] struct {
 	sets map[string]*T
 }
 
-func (s *setCache[T]) of(key []byte, make func() *T) *T {
+func (s *setCache[T]) get(key []byte) *T {
 	s.mu.RLock()
-	found := s.sets[string(key)]
-	s.mu.RUnlock()
-	if found != nil {
-		return found
-	}
+	defer s.mu.RUnlock()
+	return s.sets[string(key)]
+}
+
+// put keeps what is made for a key, unless it has something for it or is full.
+func (s *setCache[T]) put(key []byte, make func() *T) *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sets == nil {
 		s.sets = map[string]*T{}
 	}
-	if found = s.sets[string(key)]; found == nil && len(s.sets) < maxSets {
+	found := s.sets[string(key)]
+	if found == nil && len(s.sets) < maxSets {
 		found = make()
 		s.sets[string(key)] = found
 	}
 	return found
+}
+
+func (s *setCache[T]) of(key []byte, make func() *T) *T {
+	if found := s.get(key); found != nil {
+		return found
+	}
+	return s.put(key, make)
 }
 
 func flag(b bool) byte {
@@ -111,9 +120,12 @@ func (g *config) first(c *Call) *firstSets {
 }
 
 func newFirstSets(c *Call, g *config) *firstSets {
-	s := &firstSets{http: newAttrs(httpServer(c)...), span: c.Operation()}
+	known := g.servers.admits(c.server, maxServers)
+	s := &firstSets{http: newAttrs(httpServer(c, known)...), span: c.Operation()}
 	kv := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server, c.secure)
-	s.active = newAttrs(kv...)
+	if s.active = newAttrs(kv...); !known {
+		s.active = newAttrs(append(kv[:2:2], conv.ServerAddress.String(other))...)
+	}
 	if !c.req.Model.Empty() {
 		model := g.models.word(c.RequestModel())
 		s.span += " " + model
@@ -124,61 +136,132 @@ func newFirstSets(c *Call, g *config) *firstSets {
 	return s
 }
 
-// ended returns the sets of a call that has ended. Each of the values that come
-// from the wire is bounded by its vocabulary; their mixtures are by the number of
-// sets: calls beyond that have all of them folded.
-func (g *config) ended(c *Call) *callSets {
-	var room [256]byte
-	key := append(c.appendFirst(room[:0]), c.errorType()...)
-	key = c.facts.Model.Append(append(key, 0))
-	key = append(append(append(key, 0, byte(c.outcome), flag(c.asStream())), c.facts.Tier...), 0)
-	if g.optIn&conv.HTTP != 0 {
-		key = append(append(append(key, byte(c.status>>8), byte(c.status)), c.proto...), 0)
+// callWords are the words from the wire that a call's sets are made of.
+type callWords struct {
+	model, answer, tier, code, print string
+	labels                           []string
+	server                           bool // its address is told
+	folded                           int64
+}
+
+// words returns those of a call; with fold, all stand as _OTHER.
+func (g *config) words(c *Call, fold bool) (w callWords) {
+	word := func(v *vocabulary, s string) string {
+		if s == "" {
+			return ""
+		}
+		if s = v.word(s); fold {
+			s = other
+		}
+		if s == other {
+			w.folded++
+		}
+		return s
+	}
+	w.server = g.servers.admits(c.server, maxServers)
+	w.model, w.answer, w.tier = word(&g.models, c.RequestModel()), word(&g.answers, c.ResponseModel()), word(&g.tiers, c.facts.Tier)
+	if w.code = g.errorWord(c); fold {
+		w.code = c.errorKind()
+	}
+	if code := c.errorCode(); code != "" && w.code != code {
+		w.folded++
 	}
 	if d := c.facts.Detail; d != nil && g.metricPrints {
-		key = append(append(key, d.Fingerprint...), 0)
+		w.print = word(&g.prints, d.Fingerprint)
+	}
+	for _, m := range g.metricLabels {
+		value := ""
+		for _, l := range c.labels {
+			if l.Name == m.name {
+				value = word(&m.words, l.Value)
+			}
+		}
+		w.labels = append(w.labels, value)
+	}
+	return w
+}
+
+// appendKey appends what tells the sets of these words from others.
+func (w *callWords) appendKey(key []byte, c *Call, g *config) []byte {
+	key = append(append(key, byte(c.api), flag(c.secure), byte(c.outcome), flag(c.asStream()), flag(w.server)), c.provider...)
+	if key = append(key, 0); w.server {
+		key = append(key, c.server...)
+	}
+	for _, s := range [...]string{w.model, w.answer, w.tier, w.code, w.print} {
+		key = append(append(key, 0), s...)
+	}
+	for _, s := range w.labels {
+		key = append(append(key, 0), s...)
+	}
+	if g.optIn&conv.HTTP != 0 {
+		key = append(append(key, 0, byte(c.status>>8), byte(c.status)), c.proto...)
+	}
+	return key
+}
+
+// ended returns the sets of a call that has ended. Each of the values that come
+// from the wire is bounded by its vocabulary; their mixtures are by the number of
+// sets: calls beyond that have all of them folded. What a call says, as it says
+// it, leads to its sets in one look; the words that became of that do else.
+func (g *config) ended(c *Call) *callSets {
+	var room, wordRoom [256]byte
+	key := c.appendRaw(room[:0], g)
+	if s := g.asSaid.get(key); s != nil {
+		return s
+	}
+	w := g.words(c, false)
+	s := g.sets.of(w.appendKey(wordRoom[:0], c, g), func() *callSets { return newSets(c, g, w) })
+	if s == nil {
+		w = g.words(c, true)
+		make := func() *callSets { return newSets(c, g, w) }
+		if s = g.rest.of(w.appendKey(wordRoom[:0], c, g), make); s == nil {
+			return make()
+		}
+	}
+	g.asSaid.put(key, func() *callSets { return s })
+	return s
+}
+
+// appendRaw appends all that a call's sets may be made of.
+func (c *Call) appendRaw(key []byte, g *config) []byte {
+	key = append(c.appendFirst(key), byte(c.outcome), flag(c.asStream()))
+	f, _ := c.Failure()
+	for _, s := range [...]string{f.Code, c.fault, c.facts.Tier, c.proto} {
+		key = append(append(key, s...), 0)
+	}
+	key = append(c.facts.Model.Append(key), 0, byte(c.status>>8), byte(c.status))
+	if d := c.facts.Detail; d != nil && g.metricPrints {
+		key = append(key, d.Fingerprint...)
 	}
 	for _, m := range g.metricLabels {
 		for _, l := range c.labels {
 			if l.Name == m.name {
-				key = append(append(append(append(key, l.Name...), 0), l.Value...), 0)
+				key = append(append(append(append(key, 0), l.Name...), 0), l.Value...)
 			}
 		}
 	}
-	if s := g.sets.of(key, func() *callSets { return newSets(c, g, false) }); s != nil {
-		return s
-	}
-	key = append(append(append(key[:0], byte(c.api), flag(c.secure)), c.provider...), 0)
-	key = append(append(key, c.server...), 0, byte(c.outcome), flag(c.asStream()), flag(c.errorType() == ""))
-	if s := g.rest.of(key, func() *callSets { return newSets(c, g, true) }); s != nil {
-		return s
-	}
-	return newSets(c, g, true)
+	return key
 }
 
 // asStream reports whether a call asked for a stream or, where nobody read its
 // request, got one.
 func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream }
 
-func newSets(c *Call, g *config, fold bool) *callSets {
-	s := &callSets{first: g.first(c)}
-	base := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server, c.secure)
+func newSets(c *Call, g *config, w callWords) *callSets {
+	s := &callSets{first: g.first(c), folded: w.folded}
+	base := []attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}
 	plain := base[:2:2] // of what has no server and no model
+	if w.server {
+		base = appendServer(base, c.server, c.secure)
+	} else {
+		base = append(base, conv.ServerAddress.String(other))
+	}
 	if g.optIn&conv.HTTP != 0 {
 		failed := ""
 		if c.outcome.Bad() && c.outcome != StreamError {
 			failed = c.outcome.String()
 		}
-		s.http = newAttrs(httpAttributes(c, int(c.status), c.proto, failed)...)
-	}
-	word := func(key attribute.Key, v *vocabulary, w string) attribute.KeyValue {
-		if w = v.word(w); fold && w != "" {
-			w = other
-		}
-		if w == other {
-			s.folded++
-		}
-		return key.String(w)
+		s.http = newAttrs(httpAttributes(c, w.server, int(c.status), c.proto, failed)...)
 	}
 	s.span = append(s.span, conv.Outcome.String(c.outcome.String()))
 	if c.asStream() {
@@ -188,27 +271,23 @@ func newSets(c *Call, g *config, fold bool) *callSets {
 	case wire.ChatCompletions, wire.Responses:
 		s.span = append(s.span, conv.APIType.String(c.api.String()))
 	}
-	if !c.req.Model.Empty() {
-		base = append(base, word(conv.RequestModel, &g.models, c.RequestModel()))
+	if w.model != "" {
+		base = append(base, conv.RequestModel.String(w.model))
 	}
-	if !c.facts.Model.Empty() {
-		model := word(conv.ResponseModel, &g.answers, c.ResponseModel())
-		base, s.span = append(base, model), append(s.span, model)
+	if w.answer != "" {
+		base, s.span = append(base, conv.ResponseModel.String(w.answer)), append(s.span, conv.ResponseModel.String(w.answer))
 	}
-	if t := c.facts.Tier; t != "" {
-		tier := word(conv.ServiceTier, &g.tiers, t)
-		if s.span = append(s.span, tier); c.provider == "openai" {
-			base = append(base, tier)
+	if w.tier != "" {
+		if s.span = append(s.span, conv.ServiceTier.String(w.tier)); c.provider == "openai" {
+			base = append(base, conv.ServiceTier.String(w.tier))
 		}
 	}
-	if d := c.facts.Detail; d != nil && d.Fingerprint != "" && g.metricPrints {
-		base = append(base, word(conv.Fingerprint, &g.prints, d.Fingerprint))
+	if w.print != "" {
+		base = append(base, conv.Fingerprint.String(w.print))
 	}
-	for _, m := range g.metricLabels {
-		for _, l := range c.labels {
-			if l.Name == m.name {
-				base = append(base, word(attribute.Key(m.name), &m.words, l.Value))
-			}
+	for i, v := range w.labels {
+		if v != "" {
+			base = append(base, attribute.String(g.metricLabels[i].name, v))
 		}
 	}
 	with := func(kv ...attribute.KeyValue) attrs { return newAttrs(append(base[:len(base):len(base)], kv...)...) }
@@ -232,8 +311,8 @@ func newSets(c *Call, g *config, fold bool) *callSets {
 	for k, f := range phases {
 		s.phases[k] = with(conv.PhaseKey.String(f.String()))
 	}
-	if t := c.errorType(); t != "" {
-		base = append(base, word(conv.ErrorType, &g.codes, t))
+	if w.code != "" {
+		base = append(base, conv.ErrorType.String(w.code))
 	}
 	s.ended = with()
 	s.calls = with(conv.Outcome.String(c.outcome.String()), conv.RequestStream.Bool(c.asStream()))

@@ -180,6 +180,15 @@ func (c *Call) Gaps() (Gaps, bool) {
 	return s, true
 }
 
+// silence is the longest time without output behind the first one: a gap, or what
+// was between the last output and the call's end; 0 for a call without output.
+func (c *Call) silence() time.Duration {
+	if c.outputEvents == 0 {
+		return 0
+	}
+	return max(c.gaps.max, c.duration-c.ttlt)
+}
+
 // API returns the API that was called: chat_completions, or the end of its path,
 // such as responses or audio/speech.
 func (c *Call) API() string { return c.api.String() }

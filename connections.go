@@ -39,18 +39,18 @@ func MeasureDial(dial DialFunc, opts ...Option) DialFunc {
 	if c.metrics == nil {
 		return dial
 	}
-	var known sync.Map // of *connSets by address
+	var known setCache[connSets]
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		start := time.Now()
 		inner, err := dial(ctx, network, address)
 		if err != nil || inner == nil {
 			return inner, err
 		}
-		sets, ok := known.Load(address)
-		if !ok {
-			sets, _ = known.LoadOrStore(address, newConnSets(address))
+		sets := known.of([]byte(address), func() *connSets { return newConnSets(address) })
+		if sets == nil {
+			sets = newConnSets(other) // redirects lead to any number of them
 		}
-		m := &measuredConn{Conn: inner, start: start, metrics: c.metrics, sets: sets.(*connSets)}
+		m := &measuredConn{Conn: inner, start: start, metrics: c.metrics, sets: sets}
 		m.level(&m.sets.idle, 1)
 		return m, nil
 	}

@@ -4,7 +4,6 @@ package tacho
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -157,9 +156,10 @@ func (x *exchange) stopGuard() {
 	}
 }
 
-// guarded is the error of the guard, if it was the guard that ended the stream.
+// guarded is the error of the guard, if it was the guard that ended the stream:
+// what the base says of that may be anything, a clean end too.
 func (x *exchange) guarded(err error) error {
-	if x.guard() == nil || x.guard().ended == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if err == nil || x.guard() == nil || x.guard().ended == nil {
 		return err
 	}
 	return x.guard().ended

@@ -13,11 +13,10 @@ import (
 func (g *config) logCall(ctx context.Context, l *slog.Logger, c *Call, at trace.SpanContext) {
 	why, level := "", slog.LevelInfo
 	d, _ := c.Duration()
-	gaps, _ := c.Gaps()
 	switch {
 	case c.outcome.Bad():
 		why, level = "failed", slog.LevelWarn
-	case g.stall > 0 && gaps.Max > g.stall:
+	case g.stall > 0 && c.silence() > g.stall:
 		why = "stalled"
 	case g.slow > 0 && d > g.slow:
 		why = "slow"
@@ -29,7 +28,7 @@ func (g *config) logCall(ctx context.Context, l *slog.Logger, c *Call, at trace.
 	}
 	attrs := []slog.Attr{slog.Any("call", c)}
 	if why == "stalled" {
-		attrs = append(attrs, slog.Duration("longest_gap", gaps.Max))
+		attrs = append(attrs, slog.Duration("longest_gap", c.silence()))
 	}
 	if at.IsValid() {
 		attrs = append(attrs, slog.String("trace_id", at.TraceID().String()), slog.String("span_id", at.SpanID().String()))

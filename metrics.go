@@ -67,16 +67,16 @@ func (i *instruments) level(ctx context.Context, id conv.ID, n int64, s *attrs) 
 // same attributes: those that are known from the first.
 func (i *instruments) begin(ctx context.Context, s *firstSets, n int64) {
 	i.level(ctx, conv.ActiveCalls, n, &s.active)
-	i.level(ctx, conv.HTTPActive, n, &s.http)
 }
 
 // record records a call that has ended.
 func (i *instruments) record(ctx context.Context, s *callSets, c *Call, folded int64) {
 	i.begin(ctx, s.first, -1)
+	if c.status >= 300 && c.status < 400 {
+		return // a redirect is no answer: a Recorder leaves it out as well
+	}
 	i.count(ctx, conv.Calls, 1, &s.calls)
 	if d, ok := c.Duration(); ok {
-		last, _ := c.OfAttempt(Duration)
-		i.observe(ctx, conv.HTTPDuration, inSeconds(last), &s.http)
 		own := conv.NoMetric
 		switch c.api {
 		case wire.ChatCompletions, wire.Completions, wire.Responses:
@@ -152,7 +152,7 @@ func (i *instruments) usage(ctx context.Context, c *Call, s *callSets) {
 			i.zero(ctx, n.id, s, &s.tokens)
 		case n.count.OK:
 			i.count(ctx, n.id, n.count.N, &s.tokens)
-		case c.outcome.Bad() && (n.id == conv.UsageInput || n.id == conv.UsageOutput):
+		case c.outcome.Bad() && c.api.Text():
 			i.zero(ctx, n.id, s, &s.unknown)
 		}
 	}

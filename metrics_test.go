@@ -99,6 +99,9 @@ func TestMetrics(t *testing.T) {
 		"gen_ai.client.inference.usage.cache_read.input_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown": 4,
 		"gen_ai.client.inference.usage.reasoning.output_tokens {token} gen_ai.operation.name=chat,gen_ai.response.model=m,gen_ai.token.modality=unknown": 0,
 		"gen_ai.client.inference.usage.input_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                                    0,
+		"gen_ai.client.inference.usage.cache_read.input_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                         0,
+		"gen_ai.client.inference.usage.cache_write.input_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                        0,
+		"gen_ai.client.inference.usage.reasoning.output_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                         0,
 		"gen_ai.client.inference.usage.output_tokens {token} gen_ai.operation.name=chat,gen_ai.token.modality=unknown":                                   0,
 	}
 	v141 := map[string]float64{
@@ -312,7 +315,7 @@ func TestTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{conv.MetricTable(), conv.AttributeTable()} {
+	for _, want := range []string{conv.MetricTable(), conv.AttributeTable(), conv.EventTable()} {
 		if !strings.Contains(string(doc), want) {
 			t.Errorf("docs/telemetry.md does not have this table:\n%s", want)
 		}

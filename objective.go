@@ -55,17 +55,15 @@ type objective struct {
 // verdicts are the attributes of an objective that a call met, and missed.
 type verdicts struct{ met, missed attrs }
 
-// judge counts a call by each objective.
-func (i *instruments) judge(ctx context.Context, objectives []objective, s *callSets, c *Call) {
-	for k := range objectives {
-		met, decided := objectives[k].Judge(c)
-		if !decided {
-			continue
-		}
-		verdict := &s.slo[k].missed
-		if met {
-			verdict = &s.slo[k].met
-		}
-		i.count(ctx, conv.SLOCalls, 1, verdict)
+// judge counts a call by an objective.
+func (i *instruments) judge(ctx context.Context, objectives []objective, k int, s *callSets, c *Call) {
+	met, decided := objectives[k].Judge(c)
+	if !decided {
+		return
 	}
+	verdict := &s.slo[k].missed
+	if met {
+		verdict = &s.slo[k].met
+	}
+	i.count(ctx, conv.SLOCalls, 1, verdict)
 }

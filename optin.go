@@ -71,8 +71,9 @@ func (x *exchange) chunk(at time.Duration) {
 		if t.sets == nil {
 			t.sets = x.config.ended(x.call)
 		}
-		m.observe(x.ctx.parent, conv.InferenceChunk, gap, &t.sets.ended)
-		m.observe(x.ctx.parent, conv.OperationChunk, gap, &t.sets.ended)
+		ctx := x.ownContext()
+		m.observe(ctx, conv.InferenceChunk, gap, &t.sets.ended)
+		m.observe(ctx, conv.OperationChunk, gap, &t.sets.ended)
 	})
 }
 
@@ -80,14 +81,17 @@ func (x *exchange) chunk(at time.Duration) {
 var httpMethod = conv.HTTPMethod.String("POST")
 
 // httpServer has the port in any case, as the HTTP conventions demand.
-func httpServer(c *Call) []attribute.KeyValue {
+func httpServer(c *Call, known bool) []attribute.KeyValue {
+	if !known {
+		return []attribute.KeyValue{httpMethod, conv.ServerAddress.String(other)}
+	}
 	return appendServer([]attribute.KeyValue{httpMethod}, c.server, c.secure)
 }
 
 // httpAttributes are those of the HTTP conventions for a request that is over.
 // What failed without a status says how.
-func httpAttributes(c *Call, status int, proto, failed string) []attribute.KeyValue {
-	kv := httpServer(c)
+func httpAttributes(c *Call, known bool, status int, proto, failed string) []attribute.KeyValue {
+	kv := httpServer(c, known)
 	if status > 0 {
 		kv = append(kv, conv.HTTPStatus.Int(status))
 	}
@@ -110,11 +114,11 @@ func appendProtocol(kv []attribute.KeyValue, proto string) []attribute.KeyValue 
 }
 
 // attempt records a request that another of the same call follows.
-func (i *instruments) attempt(ctx context.Context, c *Call, a *Attempt, proto string) {
+func (i *instruments) attempt(ctx context.Context, known bool, c *Call, a *Attempt, proto string) {
 	failed := ""
 	if a.Status == 0 {
 		failed = a.Error
 	}
-	set := newAttrs(httpAttributes(c, a.Status, proto, failed)...)
+	set := newAttrs(httpAttributes(c, known, a.Status, proto, failed)...)
 	i.observe(ctx, conv.HTTPDuration, inSeconds(a.Duration), &set)
 }

@@ -56,6 +56,7 @@ type config struct {
 	codes     vocabulary
 	tiers     vocabulary
 	reasons   vocabulary
+	servers   vocabulary
 	prints    vocabulary
 
 	conventions Conventions
@@ -64,6 +65,7 @@ type config struct {
 	propagateTo []string
 
 	firsts setCache[firstSets]
+	asSaid setCache[callSets] // the same as those below, by what calls say
 	sets   setCache[callSets]
 	rest   setCache[callSets] // of calls for which sets has no room
 

@@ -34,7 +34,7 @@ func (x *exchange) propagate(ctx context.Context, r *http.Request) {
 	if !x.config.propagates(r.URL.Hostname()) {
 		return
 	}
-	p := otel.GetTextMapPropagator()
+	p, dropped := otel.GetTextMapPropagator(), int32(0)
 	// OpenTelemetry's baggage keeps no order: they go by their keys, lowest first,
 	// which is oldest first where a service numbers them.
 	members := baggage.FromContext(ctx).Members()
@@ -45,7 +45,7 @@ func (x *exchange) propagate(ctx context.Context, r *http.Request) {
 			h = http.Header{}
 		}
 		p.Inject(ctx, propagation.HeaderCarrier(h))
-		if headerBytes(h) <= maxHeaders {
+		if headerBytes(h)+addedBytes(r) <= maxHeaders {
 			r.Header = h
 			return
 		}
@@ -53,7 +53,8 @@ func (x *exchange) propagate(ctx context.Context, r *http.Request) {
 			return
 		}
 		members = members[1:]
-		x.call.dropped++
+		dropped++
+		x.call.dropped = max(x.call.dropped, dropped) // of attempts, that which had most
 		left, err := baggage.New(members...)
 		if err != nil {
 			return
@@ -67,6 +68,21 @@ func headerBytes(h http.Header) (n int) {
 	for name, values := range h {
 		for _, v := range values {
 			n += len(name) + len(": ") + len(v) + len("\r\n")
+		}
+	}
+	return n
+}
+
+// addedBytes is the size of the headers that net/http adds to a request.
+func addedBytes(r *http.Request) int {
+	host := r.Host
+	if host == "" {
+		host = r.URL.Host
+	}
+	n := len("Host: \r\n") + len(host)
+	for _, h := range [...]struct{ name, value string }{{"User-Agent", "Go-http-client/1.1"}, {"Accept-Encoding", "gzip"}, {"Content-Length", "9223372036854775807"}} {
+		if r.Header[h.name] == nil {
+			n += len(h.name) + len(": ") + len(h.value) + len("\r\n")
 		}
 	}
 	return n

@@ -76,6 +76,19 @@ func isOurs(s trace.Span, operation string, ours []attribute.KeyValue) (lacks []
 	return lacks, true
 }
 
+// lacking leaves out what is said of the request on a span already.
+func lacking(s trace.Span, kv []attribute.KeyValue) []attribute.KeyValue {
+	has := map[attribute.Key]bool{}
+	for _, a := range s.(interface{ Attributes() []attribute.KeyValue }).Attributes() {
+		has[a.Key] = true
+	}
+	return slices.DeleteFunc(kv, func(a attribute.KeyValue) bool {
+		ours := strings.HasPrefix(string(a.Key), "tacho.") || strings.HasPrefix(string(a.Key), "gen_ai.response.") ||
+			strings.HasPrefix(string(a.Key), "gen_ai.usage.") || strings.HasPrefix(string(a.Key), "openai.response.")
+		return has[a.Key] && !ours
+	})
+}
+
 func appendPeer(attrs []attribute.KeyValue, remote string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(remote)
 	if err != nil {
@@ -119,23 +132,28 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 	if x.span.IsRecording() {
 		var kv []attribute.KeyValue
 		kv, folded = c.spanAttributes(x.config, s)
-		if t := c.errorType(); t != "" && !x.borrowed {
-			kv = append(kv, conv.ErrorType.String(x.config.codes.word(t)))
+		if t := x.config.errorWord(c); t != "" && !x.borrowed {
+			kv = append(kv, conv.ErrorType.String(t))
 		}
-		x.span.SetAttributes(kv...)
-		if (x.watched != nil || x.borrowed) && !c.req.Model.Empty() {
+		if x.watched != nil && !c.req.Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
 			model := x.config.models.word(c.RequestModel())
-			x.span.SetAttributes(conv.RequestModel.String(model))
-			if !x.borrowed {
+			if kv = append(kv, conv.RequestModel.String(model)); !x.borrowed {
 				x.span.SetName(c.Operation() + " " + model)
 			}
 		}
+		if x.borrowed {
+			kv = lacking(x.span, kv)
+		}
+		x.span.SetAttributes(kv...)
 		if d, ok := c.TTFT(); ok {
 			x.span.AddEvent(conv.EventFirstToken, trace.WithTimestamp(c.start.Add(d)))
 		}
+		if gap := c.silence(); gap > 0 && c.ttlt+gap == c.duration {
+			x.stall(gap, c.duration) // which no output ended
+		}
 		if c.outcome.Bad() && !x.borrowed {
-			x.span.SetStatus(codes.Error, x.config.codes.word(c.errorType()))
+			x.span.SetStatus(codes.Error, x.config.errorWord(c))
 		}
 	}
 	return folded
@@ -317,6 +335,10 @@ func (c *Call) appendRequest(a []attribute.KeyValue, f *folding, content bool) [
 		word(conv.OutputType, "json")
 	case "text":
 		word(conv.OutputType, "text")
+	default:
+		if m.Audio {
+			word(conv.OutputType, "speech")
+		}
 	}
 	if m.Encoding != "" {
 		a = append(a, conv.EncodingFormats.StringSlice([]string{f.text(m.Encoding)}))
@@ -324,19 +346,40 @@ func (c *Call) appendRequest(a []attribute.KeyValue, f *folding, content bool) [
 	return a
 }
 
+// errorCode is the server's own code of what went wrong, if it is a plain word.
+func (c *Call) errorCode() string {
+	if f, _ := c.Failure(); c.outcome.Bad() && f.Code != other {
+		return f.Code
+	}
+	return ""
+}
+
 // errorType is the server's error code, else the HTTP status, else the kind of
-// the fault; "" when nothing failed.
+// the fault, else the outcome; "" when nothing failed.
 func (c *Call) errorType() string {
-	f, _ := c.Failure()
+	if code := c.errorCode(); code != "" {
+		return code
+	}
+	return c.errorKind()
+}
+
+// errorKind is errorType without the server's words: one of a fixed list.
+func (c *Call) errorKind() string {
 	switch {
 	case !c.outcome.Bad():
 		return ""
-	case f.Code != "" && f.Code != other:
-		return f.Code
 	case c.status >= 400:
 		return strconv.Itoa(int(c.status))
-	case f.Type != "" && f.Type != other:
-		return f.Type
+	case !c.byServer && c.fault != "":
+		return c.fault
 	}
 	return c.outcome.String()
+}
+
+// errorWord is errorType with as many different codes as are let in.
+func (g *config) errorWord(c *Call) string {
+	if code := c.errorCode(); code != "" && g.codes.word(code) != other {
+		return code
+	}
+	return c.errorKind()
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
@@ -224,6 +225,22 @@ func TestExecuteTool(t *testing.T) {
 	}
 	if err := tacho.ExecuteTool(t.Context(), "f", "", func(context.Context) error { return nil }); err != nil {
 		t.Errorf("without a provider: %v", err)
+	}
+}
+
+// TestExecuteToolBelowRemote makes the span by the global provider where the
+// context has a span of another process alone.
+func TestExecuteToolBelowRemote(t *testing.T) { //nolint:paralleltest // sets the global provider
+	recorder := tracetest.NewSpanRecorder()
+	before := otel.GetTracerProvider()
+	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)))
+	defer otel.SetTracerProvider(before)
+	remote := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}, TraceFlags: trace.FlagsSampled, Remote: true})
+	if err := tacho.ExecuteTool(trace.ContextWithRemoteSpanContext(t.Context(), remote), "f", "", func(context.Context) error { return nil }); err != nil {
+		t.Error(err)
+	}
+	if ended := recorder.Ended(); len(ended) != 1 || ended[0].Parent().SpanID() != remote.SpanID() {
+		t.Errorf("spans %v", ended)
 	}
 }
 

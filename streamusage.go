@@ -4,9 +4,11 @@ package tacho
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/tacho-go/tacho/internal/wire"
@@ -14,7 +16,7 @@ import (
 
 // WithStreamUsage asks for the usage of streams: stream_options with
 // include_usage is added to the body of each streamed request of Chat Completions
-// and of legacy completions that has no stream_options of its own, and the chunk
+// and of legacy completions that does not say itself whether it wants it, and the chunk
 // that brings the usage, the one without choices, does not reach the application.
 // All other bytes are those that the server sent; an event is held back only
 // while it can still be that chunk, and at most 2 KiB of it.
@@ -36,13 +38,14 @@ const usageOption = `"stream_options":{"include_usage":true},`
 func (x *exchange) askUsage(req, r *http.Request, known bool) {
 	q := &x.call.req
 	switch {
-	case !known || !q.Stream || q.StreamOptions || !q.Read,
+	case !known || !q.Stream || q.IncludeUsage || !q.Read,
 		x.call.api != wire.ChatCompletions && x.call.api != wire.Completions,
 		req.GetBody == nil || req.ContentLength <= 0 || isForm(req),
 		req.Header["Accept-Encoding"] != nil || req.Header["Content-Encoding"] != nil,
 		x.transport.refusing.has(req.URL.Host):
 		return
 	}
+	more := int64(len(usageOption))
 	get := func() (io.ReadCloser, error) {
 		body, err := req.GetBody()
 		if err != nil {
@@ -50,19 +53,75 @@ func (x *exchange) askUsage(req, r *http.Request, known bool) {
 		}
 		return &usageBody{ReadCloser: body}, nil
 	}
+	if q.StreamOptions {
+		whole, ok := withUsage(req)
+		if !ok {
+			return
+		}
+		more = int64(len(whole)) - req.ContentLength
+		get = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
+	}
 	body, err := get()
 	if err != nil {
 		return
 	}
 	// The application's body is closed by who closes ours, as it would be.
 	r.Body, r.GetBody = &bothBodies{body, req.Body}, get
-	r.ContentLength = req.ContentLength + int64(len(usageOption))
+	r.ContentLength = req.ContentLength + more
 	if r.Header["Content-Length"] != nil {
 		r.Header = r.Header.Clone()
 		r.Header.Del("Content-Length")
 	}
 	x.asked = true
 }
+
+// withUsage returns the body of a request whose stream_options are silent about
+// the usage, with include_usage among them.
+func withUsage(req *http.Request) ([]byte, bool) {
+	if req.ContentLength > maxWhole {
+		return nil, false
+	}
+	from, err := req.GetBody()
+	if err != nil || from == nil {
+		return nil, false
+	}
+	defer from.Close()
+	body, err := io.ReadAll(from)
+	if err != nil {
+		return nil, false
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return nil, false
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, false
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, false
+		}
+		if name != "stream_options" {
+			continue
+		}
+		end := int(d.InputOffset())
+		var members map[string]json.RawMessage
+		if json.Unmarshal(value, &members) != nil || members["include_usage"] != nil {
+			return nil, false
+		}
+		option := `{"include_usage":true}`
+		if len(members) > 0 {
+			option = `{"include_usage":true,` + string(value[1:])
+		}
+		return slices.Concat(body[:end-len(value)], []byte(option), body[end:]), true
+	}
+	return nil, false
+}
+
+// maxWhole bounds a request body that is held for that.
+const maxWhole = 16 << 20
 
 // usageBody is a request body with the option in it.
 type usageBody struct {
@@ -114,11 +173,13 @@ func (x *exchange) withoutUsage(req, r *http.Request, resp *http.Response, next 
 	if err == nil && bytes.Contains(head, []byte("stream_options")) {
 		body, berr := req.GetBody()
 		if berr == nil && req.Context().Err() == nil {
-			resp.Body.Close()
+			resp.Body = &restored{bytes.NewReader(head), resp.Body}
+			x.failedAttempt(resp, nil)
 			x.transport.refusing.add(req.URL.Host)
 			x.asked = false
 			again := req.WithContext(&x.ctx)
-			again.Header, again.Body = r.Header, body
+			again.Header, again.Body = r.Header.Clone(), body
+			x.nextAttempt(again, 0)
 			resp, err = next(again)
 			return again, resp, err
 		}

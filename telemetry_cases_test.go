@@ -26,6 +26,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/internal/conv"
 	"github.com/tacho-go/tacho/sim"
 )
 
@@ -112,6 +113,7 @@ func (tc *telemetryCase) run(t *testing.T, timeless bool) {
 		d.line("  %s", strings.TrimSuffix(l, "\n"))
 	}
 	checkExemplars(t, &rm, spans.Started())
+	checkNames(t, &rm, spans.Started())
 
 	file := filepath.Join("testdata", "telemetry", tc.name+".txt")
 	if *update {
@@ -153,6 +155,38 @@ func checkExemplars(t *testing.T, rm *metricdata.ResourceMetrics, spans []sdktra
 	}
 	if exemplars == 0 && len(rm.ScopeMetrics) > 0 && len(spans) > 0 {
 		t.Error("no histogram has an exemplar")
+	}
+}
+
+// checkNames holds each name that is told to the tables of the documentation.
+func checkNames(t *testing.T, rm *metricdata.ResourceMetrics, spans []sdktrace.ReadWriteSpan) {
+	t.Helper()
+	metrics, attrs, events := conv.MetricTable(), conv.AttributeTable(), conv.EventTable()
+	check := func(table, name string) {
+		if !strings.Contains(table, "| `"+name+"` |") && !strings.HasPrefix(name, "app.") && name != "region" {
+			t.Errorf("%s is in no table", name)
+		}
+	}
+	for _, s := range spans {
+		for _, kv := range s.Attributes() {
+			check(attrs, string(kv.Key))
+		}
+		for _, e := range s.Events() {
+			check(events, e.Name)
+			for _, kv := range e.Attributes {
+				check(attrs, string(kv.Key))
+			}
+		}
+	}
+	for _, sm := range rm.ScopeMetrics {
+		for _, m := range sm.Metrics {
+			check(metrics, m.Name)
+			for _, set := range slices.Concat(sets(m.Data), gaugeSets(m.Data)) {
+				for _, kv := range set.ToSlice() {
+					check(attrs, string(kv.Key))
+				}
+			}
+		}
 	}
 }
 

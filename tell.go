@@ -3,8 +3,10 @@
 package tacho
 
 import (
+	"context"
 	"fmt"
 
+	"github.com/tacho-go/tacho/internal/conv"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/trace"
 )
@@ -32,9 +34,10 @@ func (x *exchange) tell() {
 		fenced(func() { folded = x.endSpan(sets) })
 	}
 	if m != nil {
+		x.httpEnd(ctx, sets)
 		fenced(func() { m.record(ctx, sets, c, folded) })
-		if o := x.config.objectives; o != nil {
-			fenced(func() { m.judge(ctx, o, sets, c) })
+		for k := range x.config.objectives {
+			fenced(func() { m.judge(ctx, x.config.objectives, k, sets, c) })
 		}
 	}
 	if log := x.config.log; log != nil {
@@ -49,6 +52,18 @@ func (x *exchange) tell() {
 	o, _ := x.ctx.parent.Value(observerKey{}).(*observerList)
 	for ; o != nil; o = o.next {
 		fenced(func() { o.f(c) })
+	}
+}
+
+// httpEnd records the request that the call ended with, unless it ended in a pause
+// behind that.
+func (x *exchange) httpEnd(ctx context.Context, s *callSets) {
+	if t := x.tries(); t != nil && t.over || x.config.optIn&conv.HTTP == 0 {
+		return
+	}
+	x.httpLevel(-1)
+	if last, ok := x.call.OfAttempt(Duration); ok {
+		fenced(func() { x.config.metrics.observe(ctx, conv.HTTPDuration, inSeconds(last), &s.http) })
 	}
 }
 

@@ -22,7 +22,7 @@ import (
 func ExecuteTool(ctx context.Context, name, callID string, f func(context.Context) error) error {
 	tp := otel.GetTracerProvider()
 	fenced(func() {
-		if s := trace.SpanFromContext(ctx); s.SpanContext().IsValid() {
+		if s := trace.SpanFromContext(ctx); s.SpanContext().IsValid() && !s.SpanContext().IsRemote() {
 			tp = s.TracerProvider()
 		}
 	})

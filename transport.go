@@ -101,6 +101,12 @@ func (t *Transport) Wait(ctx context.Context) error { return t.pending.wait(ctx)
 // send hands the request on by next.
 func (x *exchange) send(req *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Response, error) {
 	r := x.request(req)
+	over := false
+	defer func() {
+		if !over {
+			x.panicked()
+		}
+	}()
 	var resp *http.Response
 	var err error
 	if again := x.config.sendAgain; again != nil {
@@ -108,7 +114,21 @@ func (x *exchange) send(req *http.Request, next func(*http.Request) (*http.Respo
 	} else {
 		r, resp, err = x.once(req, r, next)
 	}
+	over = true
 	return x.response(req, r, resp, err)
+}
+
+// panicked tells a call whose base panics, which goes on to the application.
+func (x *exchange) panicked() {
+	x.mu.Lock()
+	x.call.duration = x.since()
+	x.call.fail(Failed, "protocol")
+	tell := x.claim()
+	x.mu.Unlock()
+	x.release()
+	if tell {
+		x.tell()
+	}
 }
 
 // once is one attempt.
@@ -161,7 +181,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	ctx := req.Context()
 	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
 	c.conversation, _ = ctx.Value(conversationKey{}).(string)
-	if x.config.retries != nil {
+	if x.config.retries != nil || x.config.askUsage != nil {
 		x.extra = &extra{tries: new(tries)}
 	}
 	return x

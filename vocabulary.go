@@ -7,41 +7,45 @@ import "sync"
 // maxWords bounds how many values of one kind from the wire become attributes.
 const maxWords = 200
 
-// vocabulary bounds the values that an attribute takes: the first maxWords are
-// let in, later ones are _OTHER, so that a server cannot make endless series.
-// The zero value is ready; it is safe for concurrent use.
+// maxServers bounds the hosts: most are the caller's own choice, but redirects
+// lead to others.
+const maxServers = 1000
+
+// vocabulary bounds the values that an attribute takes: the first ones are let in,
+// later ones are _OTHER, so that a server cannot make endless series. The zero
+// value is ready; it is safe for concurrent use.
 type vocabulary struct {
 	mu    sync.RWMutex
 	words map[string]struct{}
 }
 
-// word lets s in, or stands _OTHER for it.
+// word lets s in if it is a plain one, or stands _OTHER for it.
 func (v *vocabulary) word(s string) string {
-	if s = bounded(s); s == other || s == "" {
+	if s = bounded(s); s == "" || s == other || v.admits(s, maxWords) {
 		return s
 	}
+	return other
+}
+
+// admits reports whether s is among the first so many.
+func (v *vocabulary) admits(s string, limit int) bool {
 	v.mu.RLock()
 	_, known := v.words[s]
-	full := len(v.words) >= maxWords
+	full := len(v.words) >= limit
 	v.mu.RUnlock()
-	if known {
-		return s
-	}
-	if full {
-		return other
+	if known || full {
+		return known
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if _, known = v.words[s]; !known {
-		if len(v.words) >= maxWords {
-			return other
-		}
-		if v.words == nil {
-			v.words = make(map[string]struct{})
-		}
-		v.words[s] = struct{}{}
+	if _, known = v.words[s]; known || len(v.words) >= limit {
+		return known
 	}
-	return s
+	if v.words == nil {
+		v.words = make(map[string]struct{})
+	}
+	v.words[s] = struct{}{}
+	return true
 }
 
 // other stands for a value from the wire that is not let into telemetry.

@@ -33,8 +33,8 @@ func Attributes() []Attribute {
 		{ServerAddress, "spans, metrics", "both", "the host"},
 		{ServerPort, "spans, metrics", "both", "the port, where the URL has one"},
 		{ErrorType, "spans, metrics", "both", "the server’s code, else the status, else the kind of the fault: dns, connect, tls, timeout, cancelled, connection, protocol, first_token_timeout, stall_timeout; else the outcome"},
-		{TokenType, "metrics", "both", "input or output"},
-		{TokenModality, "metrics", "both", "text, image or audio, as reported, else unknown"},
+		{TokenType, "metrics", "v1.41", "input or output"},
+		{TokenModality, "metrics", "v0.1.0", "text, image or audio, as reported, else unknown"},
 		{ServiceTier, "spans, metrics", "both", "the tier that answered"},
 		{Fingerprint, "spans", "both", "of the system that answered; on metrics with WithFingerprintMetrics"},
 		{ConversationID, "spans", "both", "of ContextWithConversation"},
@@ -103,4 +103,11 @@ func AttributeTable() string {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", a.Key, a.Where, a.Generation, a.Description)
 	}
 	return b.String()
+}
+
+// EventTable returns the span events as a table in Markdown.
+func EventTable() string {
+	return "| event of a span | what |\n|---|---|\n" +
+		"| `" + EventFirstToken + "` | the first output of a stream in any channel |\n" +
+		"| `" + EventStall + "` | the end of a gap beyond `WithStallLimit`, or of a call that ended in one |\n"
 }

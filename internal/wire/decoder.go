@@ -86,7 +86,7 @@ func (d *Decoder) Discard() {
 func (d *Decoder) Begin() {
 	d.m.reset()
 	d.m.slot = root
-	d.memo.from = 0
+	d.memo.from, d.memo.hit = 0, false
 	d.ev = Event{}
 	d.fault, d.began = false, false
 	d.err, d.errs, d.payload, d.usage0 = Error{}, 0, false, 0

@@ -76,6 +76,22 @@ func TestCutEvents(t *testing.T) {
 	}
 }
 
+// TestEmptyEvent is none that fits, whatever came before.
+func TestEmptyEvent(t *testing.T) {
+	t.Parallel()
+	var d Decoder
+	var facts Facts
+	d.Init(ChatCompletions, true, false, &facts)
+	for range 3 {
+		d.Write([]byte(delta("a", "x", "null", "5")))
+		d.End()
+		d.Begin()
+	}
+	if ev := d.End(); !ev.Fault || ev.Channels != 0 {
+		t.Errorf("%+v, want a fault", ev)
+	}
+}
+
 // TestCutEventsFit holds that a cut between two values costs no reading in full.
 func TestCutEventsFit(t *testing.T) {
 	t.Parallel()

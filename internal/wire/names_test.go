@@ -142,9 +142,10 @@ func TestRequestNames(t *testing.T) {
 		`{"frequency_penalty":0.5,"presence_penalty":-1,"seed":7,"top_k":40,"dimensions":256,"service_tier":"flex","previous_response_id":"r","encoding_format":"base64","stop":["a","b"],"reasoning_effort":"low","response_format":{"type":"json_schema","json_schema":{"type":"x"}}}`: {
 			More: &More{Frequency: Number{0.5, true}, Presence: Number{-1, true}, Seed: n(7), TopK: n(40), Dimensions: n(256), Tier: "flex", Previous: "r", Encoding: "base64", Effort: "low", Format: "json_schema", Stop: []string{"a", "b"}}},
 		`{"stop":"x","reasoning":{"effort":"high"},"text":{"format":{"type":"json_object"}}}`: {More: &More{Effort: "high", Format: "json_object", Stop: []string{"x"}}},
-		`{"stop":[],"n":null}`: {},
-		`{"stop":["1","2","3","4","5","6","7","8","9",{"a":"b"},null]}`: {More: &More{Stop: []string{"1", "2", "3", "4", "5", "6", "7", "8"}}},
-		"\ufeff" + `{"stream":true}`:                                    {Stream: true},
+		`{"stop":[],"n":null,"modalities":["text"]}`:                                          {},
+		`{"modalities":["text","audio"],"audio":{"voice":"x"}}`:                               {More: &More{Audio: true}},
+		`{"stop":["1","2","3","4","5","6","7","8","9",{"a":"b"},null]}`:                       {More: &More{Stop: []string{"1", "2", "3", "4", "5", "6", "7", "8"}}},
+		"\ufeff" + `{"stream":true}`:                                                          {Stream: true},
 	} {
 		for size := range 4 {
 			var got Request

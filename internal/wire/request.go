@@ -30,6 +30,7 @@ type More struct {
 	Format              string   // the type of the response's format
 	Encoding            string   // of embeddings
 	Stop                []string // sequences, the first maxStops
+	Audio               bool     // among the modalities asked for
 }
 
 // maxStops bounds the stop sequences that are kept: servers take 4 or so.
@@ -109,6 +110,8 @@ func requestChild(k []byte) slot {
 		return qEncoding
 	case "stop":
 		return qStop
+	case "modalities":
+		return qModalities
 	}
 	return none
 }
@@ -129,6 +132,10 @@ func (d *Decoder) requestText(s slot, b []byte) {
 		d.more().Format = string(b)
 	case qEncoding:
 		d.more().Encoding = string(b)
+	case qModalities:
+		if string(b) == "audio" {
+			d.more().Audio = true
+		}
 	case qStop:
 		if m := d.more(); len(m.Stop) < maxStops {
 			m.Stop = append(m.Stop, string(b))

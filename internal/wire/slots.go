@@ -115,6 +115,7 @@ const (
 	qFormatType
 	qText
 	qStop
+	qModalities
 	qEncoding
 
 	numSlots
@@ -135,7 +136,7 @@ var kinds = [numSlots]strKind{
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rCode: strShort, rArgs: strText,
-	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qStop: strShort, qEncoding: strShort,
+	qModel: strShort, qMessages: strShort, qTier: strShort, qPrevious: strShort, qEffort: strShort, qFormatType: strShort, qStop: strShort, qModalities: strShort, qEncoding: strShort,
 }
 
 // child returns the place of a member, none when no table knows it.
@@ -271,7 +272,7 @@ func (d *Decoder) enters(s slot, array bool) bool {
 	case cContent:
 		// An array of parts is content; an object in its place is not.
 		return array || d.m.top().array
-	case qTools, qMessages, qStop:
+	case qTools, qMessages, qStop, qModalities:
 		return array
 	}
 	return false
