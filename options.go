@@ -243,6 +243,11 @@ func WithSlowLimit(d time.Duration) Option {
 // have more than 8 KiB; Call.Dropped tells how many. (OpenTelemetry's baggage does
 // not know which of its members is the oldest.)
 //
+// Each hop of a redirect is looked at, unless the client that follows it is above
+// Middleware's next: net/http takes the headers of the first request along, as it
+// does with Authorization to the same domain. Where a listed host may redirect to
+// another, give that client a Transport.
+//
 // By default nothing of that leaves: an endpoint on the internet has no use for
 // it, and baggage may hold what is private. Given more than once, the hosts add up.
 func WithPropagationTo(hosts ...string) Option {
