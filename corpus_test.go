@@ -214,7 +214,7 @@ func (rec *recording) check(t *testing.T, want map[string]any, size int) map[str
 		if k == nil {
 			k = new(wire.KeptCall)
 		}
-		m := map[string]any{"index": float64(c.Index), "name": k.Name, "arguments": string(k.Args)}
+		m := map[string]any{"index": float64(c.Index), "name": k.Name, "arguments": string(k.Args.B)}
 		if k.ID != "" {
 			m["id"] = k.ID
 		}

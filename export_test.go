@@ -18,7 +18,7 @@ func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
 	if c.facts.Captured == nil {
 		return "", "", nil
 	}
-	return string(c.facts.Captured.Text), string(c.facts.Captured.Reasoning), c.facts.Calls
+	return string(c.facts.Captured.Text.B), string(c.facts.Captured.Reasoning.B), c.facts.Calls
 }
 
 // FillRecorder returns a recorder of one label set with windows of streams and

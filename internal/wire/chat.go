@@ -14,26 +14,6 @@ type output struct {
 	seen      bool
 }
 
-// captured are the texts of the choice being read: of its delta and of its
-// message, the reasoning by source.
-type captured struct {
-	text    [2][]byte
-	thought [2][4][]byte
-	delta   []byte // Responses: of the event, its delta and its ".done" text
-	done    []byte
-	item    []byte // of the item, its text and its summary
-	summary []byte
-}
-
-func (c *captured) reset() {
-	for i := range c.text {
-		c.text[i] = c.text[i][:0]
-		for j := range c.thought[i] {
-			c.thought[i][j] = c.thought[i][j][:0]
-		}
-	}
-}
-
 // source is the one source of reasoning that counts; some deltas carry the
 // same text under two names.
 func (o *output) source() int {
@@ -195,10 +175,13 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 		}
 		o.content += chars
 		if d.kept != nil {
-			keep(&d.kept.text[side], kept, member)
+			d.kept.keep(&d.kept.text[side], kept, chars, member)
 		}
 	case cRefusal:
 		o.refusal = true
+		if d.kept != nil {
+			d.kept.keep(&d.kept.refusal[side], kept, chars, member)
+		}
 	case cReason0, cReason1, cReason2, cThought:
 		i := int(s - cReason0)
 		if member {
@@ -206,24 +189,19 @@ func (d *Decoder) generatedChat(s slot, chars int64, kept []byte) {
 		}
 		o.reasoning[i] += int32(min(chars, 1<<30))
 		if d.kept != nil {
-			keep(&d.kept.thought[side][i], kept, member)
+			d.kept.keep(&d.kept.thought[side][i], kept, chars, member)
 		}
-	case cAudio:
+	case cAudio, cSpeech:
 		o.audio = true
+		if s == cSpeech && d.kept != nil {
+			d.kept.keep(&d.kept.speech[side], kept, chars, true)
+		}
 	case tArgs:
 		d.tool.args = chars
 		if d.kept != nil {
-			keep(&d.tool.call.kept().Args, kept, true)
+			d.kept.keep(&d.tool.call.kept().Args, kept, chars, true)
 		}
 	}
-}
-
-// keep adds a text to what capture keeps, or puts it in its place.
-func keep(dst *[]byte, text []byte, instead bool) {
-	if instead {
-		*dst = (*dst)[:0]
-	}
-	*dst = append(*dst, text...)
 }
 
 // closeChoice adds up a choice, now that its index is known: it may stand
@@ -244,24 +222,18 @@ func (d *Decoder) closeChoice() {
 		o, side = &c.message, 1
 	}
 	d.ev.Channels |= o.channels()
+	src := o.source()
+	var keep *Choice
+	if d.kept != nil {
+		keep = d.keepChoice(c.index, side, src)
+	}
 	if c.index != 0 {
+		if keep != nil {
+			d.addCalls(&keep.Calls, side)
+		}
 		return
 	}
-	src := o.source()
 	d.facts.TextChars += o.content
 	d.facts.ReasoningChars += int64(o.reasoning[src])
-	if d.kept != nil {
-		d.facts.Captured.add(d.kept.text[side], d.kept.thought[side][src])
-	}
-	before := len(d.facts.Calls)
-	for i := range d.tools {
-		if t := &d.tools[i]; t.call.InMessage == (side == 1) {
-			d.addCall(&t.call, before)
-		}
-	}
-}
-
-func (c *Captured) add(text, reasoning []byte) {
-	c.Text = append(c.Text, text...)
-	c.Reasoning = append(c.Reasoning, reasoning...)
+	d.addCalls(&d.facts.Calls, side)
 }

@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 )
@@ -42,15 +43,16 @@ type Decoder struct {
 }
 
 // Init makes d ready for a response of the API whose facts go to f. A stream's
-// events are told apart by Begin and End; a plain body is one document.
+// events are told apart by Begin and End; a plain body is one document. Capture
+// keeps the content in f.Captured, whose limits hold if there is one.
 func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 	d.reset()
 	d.api, d.stream, d.facts = api, stream, f
 	if capture {
-		d.kept = new(captured)
 		if f.Captured == nil {
-			f.Captured = new(Captured)
+			f.Captured = NewCaptured(0, 0)
 		}
+		d.kept = &captured{part: f.Captured.part}
 	}
 	d.memo.off = !stream || capture
 	d.Begin()
@@ -68,6 +70,9 @@ func (d *Decoder) Release() {
 	d.facts, d.req, d.kept, d.tools = nil, nil, nil, nil
 	clear(d.memo.pattern[:cap(d.memo.pattern)]) // it has an event's text
 	d.tool, d.err = toolScratch{}, Error{}
+	if cap(d.m.tok) > 2*maxToken {
+		d.m.tok = nil // it grew under capture
+	}
 }
 
 // Discard keeps what comes from now on out of the facts: the response has
@@ -77,7 +82,7 @@ func (d *Decoder) Discard() {
 		d.discard = true
 		d.facts = new(Facts)
 		if d.kept != nil {
-			d.facts.Captured = new(Captured)
+			d.facts.Captured = NewCaptured(d.kept.part, d.kept.part)
 		}
 	}
 }
@@ -93,9 +98,9 @@ func (d *Decoder) Begin() {
 	d.choices = 0
 	if d.api >= Responses {
 		d.resp.begin()
-		if d.kept != nil {
-			d.kept.delta, d.kept.done = d.kept.delta[:0], d.kept.done[:0]
-		}
+	}
+	if d.kept != nil {
+		d.beginKept()
 	}
 }
 
@@ -145,6 +150,9 @@ func (d *Decoder) End() Event {
 		d.ev.Error = true
 		if !d.facts.Error.Present {
 			d.facts.Error = d.err
+			if d.kept != nil {
+				d.facts.Captured.Message = bytes.Clone(d.kept.message)
+			}
 		}
 	}
 	if d.fault {

@@ -127,11 +127,15 @@ func (d *Decoder) errorText(s slot, b []byte) {
 		}
 	case eMessage:
 		e.HasMessage = true
+		d.keepMessage(b)
 		if inner {
 			d.errs |= errInner
 		}
 	case eOther, sError, sDetail:
-		e.HasMessage = e.HasMessage || s != eOther
+		if s != eOther {
+			e.HasMessage = true
+			d.keepMessage(b)
+		}
 		d.errs |= errInner
 	}
 }

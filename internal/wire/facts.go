@@ -82,11 +82,6 @@ type Error struct {
 	Type, Code string
 }
 
-// Captured is the content of choice 0.
-type Captured struct {
-	Text, Reasoning []byte
-}
-
 // Finish is the end of one choice. An empty Reason was never sent.
 type Finish struct {
 	Choice int32
@@ -107,7 +102,8 @@ type Call struct {
 // KeptCall is what capture keeps of a tool call.
 type KeptCall struct {
 	ID, Name string
-	Args     []byte
+	Args     Text
+	place    int32 // of its item in a Responses stream, plus 1; 0: not known
 }
 
 // Timing is a duration or rate that the server measured, under its own name.

@@ -32,7 +32,9 @@ const maxPlace = 1 << 16
 func (d *Decoder) openItem() {
 	d.resp.item, d.resp.itemChars, d.resp.itemSummary, d.resp.itemRefusal = itemOther, 0, 0, false
 	if d.kept != nil {
-		d.kept.item, d.kept.summary = d.kept.item[:0], d.kept.summary[:0]
+		d.kept.item.clear()
+		d.kept.summary.clear()
+		d.kept.refused.clear()
 	}
 	d.tool = toolScratch{}
 }
@@ -52,11 +54,11 @@ func (d *Decoder) closeItem() {
 		if r.itemChars > 0 && d.untold(Content) {
 			f.TextChars += r.itemChars
 			if d.kept != nil {
-				f.Captured.add(d.kept.item, nil)
+				f.Captured.add(&f.Captured.Text, &d.kept.item)
 			}
 		}
-		if r.itemRefusal {
-			d.untold(Refusal)
+		if r.itemRefusal && d.untold(Refusal) && d.kept != nil {
+			f.Captured.add(&f.Captured.Refusal, &d.kept.refused)
 		}
 	case itemReasoning:
 		d.closeThought()
@@ -71,8 +73,8 @@ func (d *Decoder) closeItem() {
 	}
 	for i := range d.facts.Calls {
 		if have := &d.facts.Calls[i]; have.Key == c.Key && c.Key != 0 {
-			if c.Kept != nil && len(c.Kept.Args) > 0 {
-				have.kept().Args = c.Kept.Args
+			if c.Kept != nil && c.Kept.Args.Chars > 0 {
+				f.Captured.replace(&have.kept().Args, &c.Kept.Args)
 			}
 			return
 		}
@@ -82,6 +84,10 @@ func (d *Decoder) closeItem() {
 	}
 	if len(d.facts.Calls) < maxCalls {
 		c.Index = int32(len(d.facts.Calls))
+		if k := c.Kept; k != nil {
+			c.Kept = &KeptCall{ID: k.ID, Name: k.Name}
+			f.Captured.add(&c.Kept.Args, &k.Args)
+		}
 		d.facts.Calls = append(d.facts.Calls, c)
 	}
 }
@@ -98,11 +104,11 @@ func (d *Decoder) closeThought() {
 	}
 	f.ReasoningChars += chars
 	if d.kept != nil {
-		text := d.kept.item
+		text := &d.kept.item
 		if channel&summary != 0 {
-			text = d.kept.summary
+			text = &d.kept.summary
 		}
-		f.Captured.add(nil, text)
+		f.Captured.add(&f.Captured.Reasoning, text)
 	}
 }
 

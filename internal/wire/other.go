@@ -50,13 +50,13 @@ func (d *Decoder) transcribed(chars int64, kept []byte) {
 	if d.stream {
 		d.resp.chars = chars
 		if d.kept != nil {
-			keep(&d.kept.delta, kept, true)
+			d.kept.keep(&d.kept.delta, kept, chars, true)
 		}
 		return
 	}
 	d.facts.TextChars = chars
 	if d.kept != nil {
-		keep(&d.facts.Captured.Text, kept, true)
+		d.facts.Captured.replace(&d.facts.Captured.Text, &Text{B: kept, Chars: chars})
 	}
 }
 
@@ -74,7 +74,7 @@ func (d *Decoder) endTranscript() {
 	if text {
 		f.TextChars += r.chars
 		if d.kept != nil {
-			f.Captured.add(d.kept.delta, nil)
+			f.Captured.add(&f.Captured.Text, &d.kept.delta)
 		}
 	}
 	switch r.kind {

@@ -25,10 +25,12 @@ func (r *reference) chat(doc object) {
 
 // refOutput is what one delta or message holds.
 type refOutput struct {
-	text           string
-	thought        [4]string // by source: only the first that there is counts
-	refusal, audio bool
-	calls          []refCall
+	text    string
+	thought [4]string // by source: only the first that there is counts
+	refusal string
+	speech  string
+	audio   bool
+	calls   []refCall
 }
 
 func (o *refOutput) reasoning() string {
@@ -42,7 +44,7 @@ func (o *refOutput) reasoning() string {
 
 func (o *refOutput) channels() (c Channel) {
 	for x, on := range map[Channel]bool{
-		Content: o.text != "", Reasoning: o.reasoning() != "", Refusal: o.refusal, Audio: o.audio, ToolCall: o.calls != nil,
+		Content: o.text != "", Reasoning: o.reasoning() != "", Refusal: o.refusal != "", Audio: o.audio, ToolCall: o.calls != nil,
 	} {
 		if on {
 			c |= x
@@ -98,15 +100,37 @@ func (r *reference) chatChoice(position int, choice object) {
 		r.beyond = true
 	}
 	r.ev.Channels |= out.channels()
+	if r.capture {
+		r.keep(index, out)
+	}
+	if index == 0 {
+		r.text(out.text)
+		r.thought(out.reasoning())
+		join(&r.calls, out.calls)
+	}
+}
+
+// keep takes what capture keeps beyond the texts of choice 0.
+func (r *reference) keep(index int32, out *refOutput) {
+	to := &r.f.Captured.Choice
 	if index != 0 {
-		return
+		if r.others[index] == nil {
+			r.others[index] = &refChoice{Choice: Choice{Index: index}}
+		}
+		o := r.others[index]
+		to = &o.Choice
+		to.Text.append(out.text)
+		to.Reasoning.append(out.reasoning())
+		join(&o.calls, out.calls)
 	}
-	r.text(out.text)
-	r.thought(out.reasoning())
-	before := len(r.calls)
-	for _, c := range out.calls {
-		r.join(c, before)
-	}
+	to.Refusal.append(out.refusal)
+	to.Speech.append(out.speech)
+}
+
+// refChoice is a choice other than the first.
+type refChoice struct {
+	Choice
+	calls []refCall
 }
 
 func (o *refOutput) read(v object) {
@@ -135,11 +159,15 @@ func (o *refOutput) read(v object) {
 				}
 			})
 		case "refusal":
-			o.refusal = o.refusal || s != ""
+			if s != "" {
+				o.refusal = s
+			}
 		case "audio":
 			for _, m := range members(m.value) {
 				if s, _ := m.value.(string); m.key == "data" || m.key == "transcript" {
-					o.audio = o.audio || s != ""
+					if o.audio = o.audio || s != ""; s != "" && m.key == "transcript" {
+						o.speech = s
+					}
 				}
 			}
 		case "tool_calls":
@@ -184,7 +212,7 @@ func (o *refOutput) part(p object, thought bool) {
 		case "thinking", "summary":
 			o.content(m.value, true)
 		case "refusal":
-			o.refusal = o.refusal || s != ""
+			o.refusal += s
 		}
 	}
 }
@@ -217,16 +245,24 @@ func (o *refOutput) call(c refCall, v object) {
 	}
 }
 
-// join adds a piece to its call, of which there were so many before the
+// join adds the pieces of a document.
+func join(calls *[]refCall, pieces []refCall) {
+	before := len(*calls)
+	for _, c := range pieces {
+		*calls = joinPiece(*calls, c, before)
+	}
+}
+
+// joinPiece adds a piece to its call, of which there were so many before the
 // document: the last one of its index, unless another id and a name say
 // otherwise; without an index the one of its id, or without a name the last.
-func (r *reference) join(piece refCall, before int) {
-	for i := len(r.calls) - 1; i >= 0; i-- {
-		c := &r.calls[i]
+func joinPiece(calls []refCall, piece refCall, before int) []refCall {
+	for i := len(calls) - 1; i >= 0; i-- {
+		c := &calls[i]
 		same := piece.id != "" && piece.id == c.id
 		if piece.hasIndex {
 			same = c.hasIndex && piece.index == c.index && (same || piece.id == "" || c.id == "" || piece.name == "")
-		} else if piece.name == "" && i == len(r.calls)-1 {
+		} else if piece.name == "" && i == len(calls)-1 {
 			same = true
 		}
 		if piece.name != "" && c.name != "" && i >= before {
@@ -242,10 +278,10 @@ func (r *reference) join(piece refCall, before int) {
 			c.name = piece.name
 		}
 		c.args += piece.args
-		return
+		return calls
 	}
 	if !piece.hasIndex {
-		piece.index = int32(len(r.calls))
+		piece.index = int32(len(calls))
 	}
-	r.calls = append(r.calls, piece)
+	return append(calls, piece)
 }

@@ -103,7 +103,7 @@ func (r *reference) response(doc object, inner bool) {
 
 func (r *reference) item(item object) {
 	var kind, text, summed string
-	refused := false
+	refused := ""
 	var call refCall
 	for _, m := range item {
 		s, isString := m.value.(string)
@@ -141,7 +141,7 @@ func (r *reference) item(item object) {
 					case "text":
 						*into += s
 					case "refusal":
-						refused = refused || s != ""
+						refused += s
 					}
 				}
 			})
@@ -153,7 +153,8 @@ func (r *reference) item(item object) {
 			r.text(text)
 			r.resp.whole |= Content
 		}
-		if refused && r.f.Streamed&Refusal == 0 {
+		if refused != "" && (!r.stream || r.f.Streamed&Refusal == 0) {
+			r.refuse(refused)
 			r.resp.whole |= Refusal
 		}
 	case "reasoning":
@@ -197,6 +198,27 @@ func (r *reference) named(call refCall) {
 	e.named = e.named || call.name != ""
 }
 
+func (r *reference) refuse(s string) {
+	if r.capture {
+		r.f.Captured.Refusal.append(s)
+	}
+}
+
+// keepArgs gives the arguments of an event to the call whose item stands there.
+func (r *reference) keepArgs(isDone bool) {
+	e := &r.resp
+	for i := range r.calls {
+		if c := &r.calls[i]; c.place == e.part.output+1 {
+			if !isDone {
+				c.args += e.delta
+			} else if e.text != "" {
+				c.args = e.text
+			}
+			return
+		}
+	}
+}
+
 func (r *reference) endResponse() {
 	e := &r.resp
 	name, _ := strings.CutPrefix(e.kind, "response.")
@@ -208,6 +230,14 @@ func (r *reference) endResponse() {
 	part := e.part
 	if isDelta != isDone {
 		part.channel = refStreamed[stem]
+	}
+	if r.stream && name == "output_item.added" {
+		for i := r.before; i < len(r.calls); i++ {
+			r.calls[i].place = e.part.output + 1
+		}
+	}
+	if r.capture && r.stream && part.channel == ToolCall {
+		r.keepArgs(isDone)
 	}
 	text := e.delta
 	if isDone {
@@ -229,6 +259,8 @@ func (r *reference) endResponse() {
 			r.text(text)
 		case Reasoning:
 			r.thought(text)
+		case Refusal:
+			r.refuse(text)
 		}
 	}
 	if r.stream {

@@ -120,9 +120,10 @@ type reference struct {
 	api             API
 	stream, capture bool
 
-	f     Facts // but for what follows
-	ends  map[int32]string
-	calls []refCall
+	f      Facts // but for what follows
+	ends   map[int32]string
+	calls  []refCall
+	others map[int32]*refChoice
 
 	// Of the document being read.
 	ev    Event
@@ -141,16 +142,18 @@ type reference struct {
 	// in which it comes: there the two need not agree.
 	beyond  bool
 	choices int // begun in the document
+	before  int // the calls before the document
 }
 
 type refCall struct {
 	index          int32
 	hasIndex       bool
 	id, name, args string
+	place          int64 // of its item in a Responses stream, plus 1
 }
 
 func newReference(api API, stream, capture bool) *reference {
-	r := &reference{api: api, stream: stream, capture: capture, ends: map[int32]string{}, told: map[refPart]bool{}, modal: map[bool]map[string]*Count{}}
+	r := &reference{api: api, stream: stream, capture: capture, ends: map[int32]string{}, others: map[int32]*refChoice{}, told: map[refPart]bool{}, modal: map[bool]map[string]*Count{}}
 	for _, out := range []bool{false, true} {
 		r.modal[out] = map[string]*Count{"text_tokens": {}, "image_tokens": {}, "audio_tokens": {}}
 	}
@@ -163,6 +166,7 @@ func newReference(api API, stream, capture bool) *reference {
 // read takes the next document.
 func (r *reference) read(doc object) Event {
 	r.ev, r.err, r.resp, r.choices, r.says, r.told0 = Event{}, Error{}, refEvent{}, 0, refError{}, map[*Count]bool{}
+	r.before = len(r.calls)
 	if r.api == Responses {
 		r.response(doc, false)
 	} else {
@@ -208,7 +212,22 @@ func (r *reference) facts() *Facts {
 		f.Finish = append(f.Finish, Finish{index, reason})
 	}
 	slices.SortFunc(f.Finish, func(a, b Finish) int { return int(a.Choice - b.Choice) })
-	for _, c := range r.calls {
+	f.Calls = r.made(r.calls)
+	if r.capture {
+		f.Captured.Others = nil
+	}
+	for _, o := range r.others {
+		o.Calls = r.made(o.calls)
+		f.Captured.Others = append(f.Captured.Others, o.Choice)
+	}
+	if r.capture {
+		slices.SortFunc(f.Captured.Others, func(a, b Choice) int { return int(a.Index - b.Index) })
+	}
+	return &f
+}
+
+func (r *reference) made(calls []refCall) (out []Call) {
+	for _, c := range calls {
 		call := Call{Index: c.index, HasIndex: c.hasIndex, HasName: c.name != ""}
 		if c.id != "" {
 			h := fnv.New64a()
@@ -216,24 +235,34 @@ func (r *reference) facts() *Facts {
 			call.Key = h.Sum64()
 		}
 		if r.capture {
-			call.Kept = &KeptCall{ID: c.id, Name: c.name, Args: []byte(c.args)}
+			call.Kept = &KeptCall{ID: c.id, Name: c.name, Args: keptText(c.args)}
 		}
-		f.Calls = append(f.Calls, call)
+		out = append(out, call)
 	}
-	return &f
+	return out
+}
+
+func keptText(s string) (t Text) {
+	t.append(s)
+	return t
+}
+
+func (t *Text) append(s string) {
+	t.B = append(t.B, s...)
+	t.Chars += int64(utf8.RuneCountInString(s))
 }
 
 func (r *reference) text(s string) {
 	r.f.TextChars += int64(utf8.RuneCountInString(s))
 	if r.capture {
-		r.f.Captured.Text = append(r.f.Captured.Text, s...)
+		r.f.Captured.Text.append(s)
 	}
 }
 
 func (r *reference) thought(s string) {
 	r.f.ReasoningChars += int64(utf8.RuneCountInString(s))
 	if r.capture {
-		r.f.Captured.Reasoning = append(r.f.Captured.Reasoning, s...)
+		r.f.Captured.Reasoning.append(s)
 	}
 }
 

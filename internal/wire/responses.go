@@ -152,40 +152,35 @@ func (d *Decoder) generatedResponses(s slot, chars int64, kept []byte) {
 	case rDelta:
 		r.chars = chars
 		if d.kept != nil {
-			keep(&d.kept.delta, kept, true)
+			d.kept.keep(&d.kept.delta, kept, chars, true)
 		}
 	case rText:
 		r.doneChars = chars
 		if d.kept != nil {
-			keep(&d.kept.done, kept, true)
+			d.kept.keep(&d.kept.done, kept, chars, true)
 		}
 	case rArgs:
 		if d.kept != nil {
-			d.tool.call.kept().Args = append([]byte(nil), kept...)
+			d.kept.keep(&d.tool.call.kept().Args, kept, chars, true)
 		}
 	case rPartRefusal:
 		r.itemRefusal = r.itemRefusal || chars > 0
+		if d.kept != nil {
+			d.kept.keep(&d.kept.refused, kept, chars, false)
+		}
 	case rPartText, sItemContent:
 		if d.m.top().slot == sItemSummary {
 			r.itemSummary += chars
 			if d.kept != nil {
-				d.kept.summary = append(d.kept.summary, kept...)
+				d.kept.keep(&d.kept.summary, kept, chars, false)
 			}
 			return
 		}
 		r.itemChars += chars
 		if d.kept != nil {
-			d.kept.item = append(d.kept.item, kept...)
+			d.kept.keep(&d.kept.item, kept, chars, false)
 		}
 	}
-}
-
-// eventText is what an event holds of text.
-func (c *captured) eventText(done bool) []byte {
-	if done {
-		return c.done
-	}
-	return c.delta
 }
 
 // endResponses judges the document now that all of it is known.
@@ -193,6 +188,14 @@ func (d *Decoder) endResponses() {
 	r, f := &d.resp, d.facts
 	if d.stream && r.kind == evItemAdded && r.named {
 		d.ev.Channels |= ToolCall
+	}
+	if d.kept != nil && d.stream {
+		switch r.kind {
+		case evItemAdded:
+			d.keepPlaces()
+		case evArgs:
+			d.keepArgs()
+		}
 	}
 	if ch := r.kind.channel(); ch != 0 {
 		key := uint32(r.kind)<<24 | uint32(r.outIndex)<<8 | uint32(r.partIndex&0xff)
@@ -214,13 +217,15 @@ func (d *Decoder) endResponses() {
 			case ch&Content != 0:
 				f.TextChars += chars
 				if d.kept != nil {
-					f.Captured.add(d.kept.eventText(r.done), nil)
+					f.Captured.add(&f.Captured.Text, d.kept.eventText(r.done))
 				}
 			case ch&Reasoning != 0:
 				f.ReasoningChars += chars
 				if d.kept != nil {
-					f.Captured.add(nil, d.kept.eventText(r.done))
+					f.Captured.add(&f.Captured.Reasoning, d.kept.eventText(r.done))
 				}
+			case ch&Refusal != 0 && d.kept != nil:
+				f.Captured.add(&f.Captured.Refusal, d.kept.eventText(r.done))
 			}
 		}
 	}

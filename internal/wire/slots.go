@@ -61,6 +61,7 @@ const (
 	cReason2 // reasoning_details[].text or .summary
 	cThought // parts of a content array
 	cAudio
+	cSpeech // the transcript of it
 	sRDetail
 	sAudio
 	sTool
@@ -132,7 +133,7 @@ var kinds = [numSlots]strKind{
 	eMessage: strShort, eType: strShort, eCode: strShort, eStatus: strShort, eObject: strShort, eOther: strShort,
 	sError: strShort, sDetail: strShort,
 	cFinish: strShort, tID: strShort, tItemID: strShort, tName: strShort,
-	sItemContent: strText, cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, tArgs: strText,
+	sItemContent: strText, cContent: strText, cText: strText, cRefusal: strText, cAudio: strText, cSpeech: strText, tArgs: strText,
 	cReason0: strText, oText: strText, cReason1: strText, cReason2: strText, cThought: strText,
 	rType: strShort, rStatus: strShort, rReason: strShort, rItemType: strShort,
 	rDelta: strText, rText: strText, rPartText: strText, rPartRefusal: strText, rCode: strShort, rArgs: strText,
@@ -203,8 +204,10 @@ func (d *Decoder) child(parent slot, k []byte) slot {
 		}
 	case sAudio:
 		switch string(k) {
-		case "data", "transcript":
+		case "data":
 			return cAudio
+		case "transcript":
+			return cSpeech
 		}
 	case sTool:
 		return toolChild(k)

@@ -28,10 +28,14 @@ func (d *Decoder) stringPiece(piece []byte, last bool) {
 		}
 	case strText:
 		var keep *[]byte
+		limit := 0
 		if d.kept != nil {
 			keep = &m.tok
+			if limit = d.kept.part; limit > 0 {
+				limit += utf8.UTFMax // room for it to be full
+			}
 		}
-		d.text(piece, last, keep, 0)
+		d.text(piece, last, keep, limit)
 		if last {
 			d.generated(m.slot, m.chars, m.tok)
 		}

@@ -83,6 +83,17 @@ func (d *Decoder) closeTool() {
 
 const maxCalls = 128
 
+// addCalls joins the tool calls of the choice being read, those of its delta or
+// of its message, to those it had.
+func (d *Decoder) addCalls(to *[]Call, side int) {
+	before := len(*to)
+	for i := range d.tools {
+		if t := &d.tools[i]; t.call.InMessage == (side == 1) {
+			d.addCall(to, &t.call, before)
+		}
+	}
+}
+
 // addCall joins a piece of a tool call to its call, of which there were so many
 // before this document.
 //
@@ -90,8 +101,8 @@ const maxCalls = 128
 // calls, for some servers number every call 0, unless the second has no name:
 // others make up an id for every piece. A piece with nothing of all that goes to
 // the last call. Two names in one array are two calls.
-func (d *Decoder) addCall(t *Call, before int) {
-	calls := d.facts.Calls
+func (d *Decoder) addCall(to *[]Call, t *Call, before int) {
+	calls := *to
 	for i := len(calls) - 1; i >= 0; i-- {
 		c := &calls[i]
 		var same bool
@@ -113,7 +124,7 @@ func (d *Decoder) addCall(t *Call, before int) {
 			if !c.HasName {
 				k.Name = t.Kept.Name
 			}
-			k.Args = append(k.Args, t.Kept.Args...)
+			d.facts.Captured.add(&k.Args, &t.Kept.Args)
 		}
 		if c.Key == 0 {
 			c.Key = t.Key
@@ -129,5 +140,9 @@ func (d *Decoder) addCall(t *Call, before int) {
 	if !n.HasIndex {
 		n.Index = int32(len(calls))
 	}
-	d.facts.Calls = append(calls, n)
+	if t.Kept != nil {
+		n.Kept = &KeptCall{ID: t.Kept.ID, Name: t.Kept.Name}
+		d.facts.Captured.add(&n.Kept.Args, &t.Kept.Args)
+	}
+	*to = append(calls, n)
 }
