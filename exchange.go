@@ -76,6 +76,8 @@ type perEvent struct {
 type extra struct {
 	tries *tries // nil without WithRetries
 	guard *guard // nil without a time-out
+
+	secrets []string // the credentials of the request, under capture
 }
 
 // bodyMode says what the body is taken for.
@@ -95,6 +97,9 @@ func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
 // own. The caller's is not changed.
 func (x *exchange) request(req *http.Request) *http.Request {
 	known := x.readRequest(req)
+	if x.captures() {
+		x.keepSecrets(req)
+	}
 	c := x.call
 	if c.req.Model.Empty() {
 		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
@@ -130,7 +135,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	x.startGuard(c.req.Stream || !known)
 	if !known {
-		x.watched = watch(req)
+		x.watched = watch(req, x.keepBody())
 		r.Body = x.watched
 	}
 	return r

@@ -6,20 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 	"unsafe"
-
-	"github.com/tacho-go/tacho/internal/wire"
 )
-
-// WithCaptureForTest keeps generated content in the record.
-func WithCaptureForTest() Option { return optionFunc(func(c *config) { c.capture = true }) }
-
-// Captured returns the content kept of choice 0.
-func Captured(c *Call) (text, reasoning string, calls []wire.Call) {
-	if c.facts.Captured == nil {
-		return "", "", nil
-	}
-	return string(c.facts.Captured.Text.B), string(c.facts.Captured.Reasoning.B), c.facts.Calls
-}
 
 // FillRecorder returns a recorder of one label set with windows of streams and
 // plain calls whose figures are all drawn from one distribution.

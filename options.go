@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel"
+	otellog "go.opentelemetry.io/otel/log"
 	"go.opentelemetry.io/otel/metric"
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/trace"
@@ -50,7 +51,9 @@ type config struct {
 	atOnce    time.Duration
 	noTCPInfo bool
 	noDrain   bool
-	capture   bool
+	content   contentConfig
+	loggers   otellog.LoggerProvider
+	logger    otellog.Logger
 	models    vocabulary
 	answers   vocabulary // the models that answered
 	codes     vocabulary
@@ -111,6 +114,11 @@ func newConfig[O ClientOption](opts []O) *config {
 	if _, off := c.tracers.(tracenoop.TracerProvider); !off {
 		fenced(func() { c.tracer = c.tracers.Tracer(scope, trace.WithInstrumentationVersion(Version)) })
 	}
+	if c.loggers == nil {
+		c.loggers = otel.GetLoggerProvider()
+	}
+	c.logger = c.loggers.Logger(scope, otellog.WithInstrumentationVersion(Version))
+	c.content.settle()
 	if c.conventions == 0 {
 		c.conventions = conventionsByEnv(os.Getenv("OTEL_SEMCONV_STABILITY_OPT_IN"))
 	}

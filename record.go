@@ -64,6 +64,10 @@ type recordJSON struct {
 	Reasoning   *int64    `json:"reasoning_chars,omitempty"`
 	ToolCalls   *int      `json:"tool_call_count,omitempty"`
 
+	Text    string    `json:"text,omitempty"`
+	Thought string    `json:"reasoning,omitempty"`
+	Calls   []callKey `json:"tool_calls,omitempty"`
+
 	RateLimit    *limitsKey         `json:"ratelimit,omitempty"`
 	ServerTiming map[string]float64 `json:"server_timing,omitempty"`
 	Request      *requestKey        `json:"request,omitempty"`
@@ -78,6 +82,13 @@ type tryKey struct {
 	Duration float64 `json:"duration"`
 	Status   int     `json:"status,omitempty"`
 	Error    string  `json:"error,omitempty"`
+}
+
+type callKey struct {
+	Index     int    `json:"index"`
+	ID        string `json:"id,omitempty"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
 }
 
 type errKey struct {
@@ -146,7 +157,8 @@ type requestKey struct {
 
 // MarshalJSON writes the record. Durations are in seconds, Start is RFC 3339
 // with nanoseconds, and a figure that does not exist has no key. It holds no
-// content of requests or responses.
+// content of requests or responses unless that was captured, see WithContent:
+// then what choice 0 said.
 func (c *Call) MarshalJSON() ([]byte, error) {
 	r := recordJSON{
 		Operation: c.Operation(), API: c.API(), Provider: c.provider, Server: c.server,
@@ -183,6 +195,9 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	if c.status > 0 && c.status < 400 && !c.unread && c.api.Text() {
 		r.TextChars, r.Reasoning = &c.facts.TextChars, &c.facts.ReasoningChars
 		r.ToolCalls = ptr(len(c.facts.Calls))
+	}
+	if k := c.Content(); k != nil {
+		k.told(&r)
 	}
 	for _, t := range c.facts.Timings {
 		if r.ServerTiming == nil {

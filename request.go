@@ -21,8 +21,14 @@ var errScanned = io.ErrShortWrite
 // bound.
 type requestScanner struct {
 	dec  *wire.Decoder
-	form *wire.Form // nil: JSON
+	side *requestSide // nil for JSON without capture, which most are
 	n    int
+}
+
+// requestSide is what few requests have besides.
+type requestSide struct {
+	form *wire.Form // nil: JSON
+	body *wire.Body // nil without capture
 }
 
 // isForm reports whether a request is a multipart form, as audio and images are sent.
@@ -32,30 +38,40 @@ func isForm(req *http.Request) bool {
 	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
 }
 
-// begin makes the scanner ready for the body of req, whose facts go to q.
-func (s *requestScanner) begin(req *http.Request, dec *wire.Decoder, q *wire.Request) {
+// begin makes the scanner ready for the body of req, whose facts go to q and
+// whose content, if it is wanted, goes to body.
+func (s *requestScanner) begin(req *http.Request, dec *wire.Decoder, q *wire.Request, body *wire.Body) {
 	s.dec = dec
 	dec.InitRequest(q)
 	if isForm(req) {
-		s.form = new(wire.Form)
+		s.side = &requestSide{form: new(wire.Form)}
+	} else if body != nil {
+		s.side = &requestSide{body: body}
 	}
 }
 
 // end ends the body.
 func (s *requestScanner) end(q *wire.Request) {
 	s.dec.EndRequest()
-	if s.form != nil {
-		s.form.End(q)
+	switch {
+	case s.side == nil:
+	case s.side.form != nil:
+		s.side.form.End(q)
+	default:
+		q.Keep(s.side.body)
 	}
 }
 
 func (s *requestScanner) Write(p []byte) (int, error) {
 	q := p[:min(len(p), maxRequestScan-s.n)]
 	s.n += len(q)
-	if s.form != nil {
-		s.form.Write(q)
+	if s.side != nil && s.side.form != nil {
+		s.side.form.Write(q)
 	} else {
 		s.dec.Write(q)
+		if s.side != nil {
+			s.side.body.Write(q)
+		}
 	}
 	if len(q) < len(p) {
 		return len(q), errScanned
@@ -95,7 +111,7 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 		return false
 	}
 	r := x.transport.readers.get()
-	r.scan.begin(req, &r.Decoder, &x.call.req)
+	r.scan.begin(req, &r.Decoder, &x.call.req, x.keepBody())
 	_, err = w.WriteTo(&r.scan)
 	r.scan.end(&x.call.req)
 	x.transport.readers.put(r)
@@ -145,9 +161,9 @@ type watchedBody struct {
 	over bool
 }
 
-func watch(req *http.Request) *watchedBody {
+func watch(req *http.Request, keep *wire.Body) *watchedBody {
 	w := &watchedBody{ReadCloser: req.Body}
-	w.s.begin(req, &w.dec, &w.req)
+	w.s.begin(req, &w.dec, &w.req, keep)
 	return w
 }
 

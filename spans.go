@@ -142,6 +142,9 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 				x.span.SetName(c.Operation() + " " + model)
 			}
 		}
+		if k := c.Content(); k != nil && x.config.content.mode&ContentOnSpans != 0 {
+			kv = k.appendContent(kv, false)
+		}
 		if x.borrowed {
 			kv = lacking(x.span, kv)
 		}
@@ -195,7 +198,7 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 	}
 	a := make([]attribute.KeyValue, 0, room)
 	a = append(a, s.span...)
-	a = c.appendRequest(a, &f, g.capture)
+	a = c.appendRequest(a, &f)
 	if !c.facts.ID.Empty() {
 		a = append(a, conv.ResponseID.String(f.text(c.ResponseID())))
 	}
@@ -276,8 +279,8 @@ func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config)
 }
 
 // appendRequest appends what the request says. Stop sequences are a text of the
-// caller's, as content is.
-func (c *Call) appendRequest(a []attribute.KeyValue, f *folding, content bool) []attribute.KeyValue {
+// caller's, told where content is.
+func (c *Call) appendRequest(a []attribute.KeyValue, f *folding) []attribute.KeyValue {
 	q := &c.req
 	if c.conversation != "" {
 		a = append(a, conv.ConversationID.String(f.text(c.conversation)))
@@ -318,13 +321,6 @@ func (c *Call) appendRequest(a []attribute.KeyValue, f *folding, content bool) [
 	count(conv.Seed, m.Seed)
 	count(conv.TopK, m.TopK)
 	count(conv.Dimensions, m.Dimensions)
-	if len(m.Stop) > 0 && content {
-		words := make([]string, len(m.Stop))
-		for i, s := range m.Stop {
-			words[i] = f.text(s)
-		}
-		a = append(a, conv.StopSequences.StringSlice(words))
-	}
 	word(conv.PreviousResponse, m.Previous)
 	word(conv.ReasoningLevel, m.Effort)
 	if m.Tier != "auto" {

@@ -222,7 +222,7 @@ func (x *exchange) decide(stream bool) {
 	if x.dec == nil {
 		x.dec = x.transport.readers.get()
 	}
-	x.dec.Init(x.call.api, stream, x.config.capture, &x.call.facts)
+	x.dec.Init(x.call.api, stream, x.keepAnswer(), &x.call.facts)
 }
 
 // scanStream cuts events out of the bytes and notes each.

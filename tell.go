@@ -12,7 +12,7 @@ import (
 )
 
 // tell makes the record whole and hands it on, once: to the span, the metrics,
-// the recorder and the observers, in this order, on the goroutine that ended
+// the events, the recorder and the observers, in this order, on the goroutine that ended
 // the call. No lock is held.
 func (x *exchange) tell() {
 	c := x.call
@@ -27,7 +27,11 @@ func (x *exchange) tell() {
 	m := x.config.metrics
 	var sets *callSets
 	var folded int64
-	if x.span != nil || m != nil {
+	if x.captures() {
+		x.tellContent(ctx)
+	}
+	events := x.config.logger != nil && (c.Content() != nil || c.outcome.Bad())
+	if x.span != nil || m != nil || events {
 		sets = x.config.ended(c)
 	}
 	if x.span != nil {
@@ -39,6 +43,9 @@ func (x *exchange) tell() {
 		for k := range x.config.objectives {
 			fenced(func() { m.judge(ctx, x.config.objectives, k, sets, c) })
 		}
+	}
+	if events {
+		fenced(func() { x.config.tellEvents(ctx, c, sets) })
 	}
 	if log := x.config.log; log != nil {
 		fenced(func() { log(x.config, ctx, c, at) })

@@ -35,28 +35,35 @@ const (
 	ImageOutput      = attribute.Key("gen_ai.usage.image.output_tokens")
 	AudioOutput      = attribute.Key("gen_ai.usage.audio.output_tokens")
 
-	ConversationID   = attribute.Key("gen_ai.conversation.id")
-	OutputType       = attribute.Key("gen_ai.output.type")
-	ChoiceCount      = attribute.Key("gen_ai.request.choice.count")
-	MaxTokens        = attribute.Key("gen_ai.request.max_tokens")
-	Temperature      = attribute.Key("gen_ai.request.temperature")
-	TopP             = attribute.Key("gen_ai.request.top_p")
-	TopK             = attribute.Key("gen_ai.request.top_k")
-	Seed             = attribute.Key("gen_ai.request.seed")
-	FrequencyPenalty = attribute.Key("gen_ai.request.frequency_penalty")
-	PresencePenalty  = attribute.Key("gen_ai.request.presence_penalty")
-	PreviousResponse = attribute.Key("gen_ai.request.previous_response.id")
-	ReasoningLevel   = attribute.Key("gen_ai.request.reasoning.level")
-	EncodingFormats  = attribute.Key("gen_ai.request.encoding_formats")
-	Dimensions       = attribute.Key("gen_ai.embeddings.dimension.count")
-	CacheRead        = attribute.Key("gen_ai.usage.cache_read.input_tokens")
-	CacheWrite       = attribute.Key("gen_ai.usage.cache_write.input_tokens")
-	CacheWrite141    = attribute.Key("gen_ai.usage.cache_creation.input_tokens")
-	ReasoningTokens  = attribute.Key("gen_ai.usage.reasoning.output_tokens")
-	APIType          = attribute.Key("openai.api.type")
-	RequestTier      = attribute.Key("openai.request.service_tier")
-	ToolName         = attribute.Key("gen_ai.tool.name")
-	ToolCallID       = attribute.Key("gen_ai.tool.call.id")
+	ConversationID     = attribute.Key("gen_ai.conversation.id")
+	OutputType         = attribute.Key("gen_ai.output.type")
+	ChoiceCount        = attribute.Key("gen_ai.request.choice.count")
+	MaxTokens          = attribute.Key("gen_ai.request.max_tokens")
+	Temperature        = attribute.Key("gen_ai.request.temperature")
+	TopP               = attribute.Key("gen_ai.request.top_p")
+	TopK               = attribute.Key("gen_ai.request.top_k")
+	Seed               = attribute.Key("gen_ai.request.seed")
+	FrequencyPenalty   = attribute.Key("gen_ai.request.frequency_penalty")
+	PresencePenalty    = attribute.Key("gen_ai.request.presence_penalty")
+	PreviousResponse   = attribute.Key("gen_ai.request.previous_response.id")
+	ReasoningLevel     = attribute.Key("gen_ai.request.reasoning.level")
+	EncodingFormats    = attribute.Key("gen_ai.request.encoding_formats")
+	Dimensions         = attribute.Key("gen_ai.embeddings.dimension.count")
+	CacheRead          = attribute.Key("gen_ai.usage.cache_read.input_tokens")
+	CacheWrite         = attribute.Key("gen_ai.usage.cache_write.input_tokens")
+	CacheWrite141      = attribute.Key("gen_ai.usage.cache_creation.input_tokens")
+	ReasoningTokens    = attribute.Key("gen_ai.usage.reasoning.output_tokens")
+	APIType            = attribute.Key("openai.api.type")
+	RequestTier        = attribute.Key("openai.request.service_tier")
+	InputMessages      = attribute.Key("gen_ai.input.messages")
+	OutputMessages     = attribute.Key("gen_ai.output.messages")
+	SystemInstructions = attribute.Key("gen_ai.system_instructions")
+	ToolDefinitions    = attribute.Key("gen_ai.tool.definitions")
+	ExceptionType      = attribute.Key("exception.type")
+	ExceptionMessage   = attribute.Key("exception.message")
+
+	ToolName   = attribute.Key("gen_ai.tool.name")
+	ToolCallID = attribute.Key("gen_ai.tool.call.id")
 )
 
 // Attributes of tacho, for which there is no convention.
@@ -87,6 +94,13 @@ const (
 	ConnectionState   = attribute.Key("http.connection.state")
 	ProtocolName      = attribute.Key("network.protocol.name")
 	ProtocolVersion   = attribute.Key("network.protocol.version")
+)
+
+// The names of events of OpenTelemetry's logs.
+const (
+	EventDetails      = "gen_ai.client.inference.operation.details"
+	EventException    = "gen_ai.client.inference.exception"
+	EventException141 = "gen_ai.client.operation.exception"
 )
 
 // The names of span events.

@@ -117,6 +117,9 @@ func (b *Body) keep(p []byte) {
 // Full reports whether the body was longer than is kept of one.
 func (b *Body) Full() bool { return b.full }
 
+// Len returns how many bytes are kept.
+func (b *Body) Len() int { return len(b.buf) }
+
 // Cut is a string of a body that was cut.
 type Cut struct {
 	S    string

@@ -31,6 +31,7 @@ type More struct {
 	Encoding            string   // of embeddings
 	Stop                []string // sequences, the first maxStops
 	Audio               bool     // among the modalities asked for
+	Body                *Body    // nil without capture
 }
 
 // maxStops bounds the stop sequences that are kept: servers take 4 or so.
@@ -41,6 +42,14 @@ func (d *Decoder) more() *More {
 		d.req.More = new(More)
 	}
 	return d.req.More
+}
+
+// Keep keeps the body among what the request says.
+func (q *Request) Keep(b *Body) {
+	if q.More == nil {
+		q.More = new(More)
+	}
+	q.More.Body = b
 }
 
 // Number is a number as sent; the zero Number was not sent.

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"encoding/base64"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// minSecret is the shortest value that is taken for a credential: a shorter one,
+// such as the "none" that local servers are given, is a word of many texts.
+const minSecret = 8
+
+// secrets are the credentials that the request carries.
+func (x *exchange) secrets() []string {
+	if x.extra == nil {
+		return nil
+	}
+	return x.extra.secrets
+}
+
+// keepSecrets notes them, so that content which repeats one can leave it out.
+func (x *exchange) keepSecrets(req *http.Request) {
+	if x.extra == nil {
+		x.extra = new(extra)
+	}
+	add := func(s string) {
+		if s = strings.TrimSpace(s); len(s) >= minSecret && !slices.Contains(x.extra.secrets, s) {
+			x.extra.secrets = append(x.extra.secrets, s)
+		}
+	}
+	for name, values := range req.Header {
+		if !isCredential(name) {
+			continue
+		}
+		for _, v := range values {
+			add(v)
+			if scheme, rest, ok := strings.Cut(v, " "); ok {
+				add(rest)
+				if b, err := base64.StdEncoding.DecodeString(rest); err == nil && strings.EqualFold(scheme, "basic") {
+					_, password, _ := strings.Cut(string(b), ":")
+					add(string(b))
+					add(password)
+				}
+			}
+		}
+	}
+	for _, c := range req.Cookies() {
+		add(c.Value)
+	}
+	u := req.URL
+	if u.User != nil {
+		password, _ := u.User.Password()
+		add(password)
+		add(u.User.Username())
+	}
+	for name, values := range u.Query() {
+		if isCredential(name) {
+			for _, v := range values {
+				add(v)
+			}
+		}
+	}
+	// The longest first: one may be the begin of another.
+	slices.SortFunc(x.extra.secrets, func(a, b string) int { return len(b) - len(a) })
+}
+
+// isCredential reports whether what is called so is a credential, a header, a
+// member of a URL's query or of an object.
+func isCredential(name string) bool {
+	name = strings.ToLower(name)
+	for _, word := range [...]string{"auth", "key", "secret", "token", "cookie", "password", "credential", "signature", "headers"} {
+		if strings.Contains(name, word) {
+			return true
+		}
+	}
+	return name == "sig" || name == "code"
+}
