@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"slices"
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -149,12 +148,11 @@ func attributeValue(v any) attribute.Value {
 		return attribute.SliceValue(list...)
 	case map[string]any:
 		kv := make([]attribute.KeyValue, 0, len(v))
-		for key, m := range v {
+		for key, m := range v { // MapValue puts them in order
 			if m != nil {
 				kv = append(kv, attribute.KeyValue{Key: attribute.Key(strings.ToValidUTF8(key, "\ufffd")), Value: attributeValue(m)})
 			}
 		}
-		slices.SortFunc(kv, func(a, b attribute.KeyValue) int { return strings.Compare(string(a.Key), string(b.Key)) })
 		return attribute.MapValue(kv...)
 	}
 	return attribute.Value{}

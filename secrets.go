@@ -5,7 +5,7 @@ package tacho
 import (
 	"encoding/base64"
 	"net/http"
-	"slices"
+	"net/url"
 	"strings"
 )
 
@@ -27,9 +27,15 @@ func (x *exchange) keepSecrets(req *http.Request) {
 		x.extra = new(extra)
 	}
 	add := func(s string) {
-		if s = strings.TrimSpace(s); len(s) >= minSecret && !slices.Contains(x.extra.secrets, s) {
-			x.extra.secrets = append(x.extra.secrets, s)
+		if s = strings.TrimSpace(s); len(s) < minSecret {
+			return
 		}
+		// The longest first: one may be the begin of another.
+		list := append(x.extra.secrets, s)
+		for i := len(list) - 1; i > 0 && len(list[i-1]) < len(s); i-- {
+			list[i], list[i-1] = list[i-1], s
+		}
+		x.extra.secrets = list
 	}
 	for name, values := range req.Header {
 		if !isCredential(name) {
@@ -56,15 +62,14 @@ func (x *exchange) keepSecrets(req *http.Request) {
 		add(password)
 		add(u.User.Username())
 	}
-	for name, values := range u.Query() {
-		if isCredential(name) {
-			for _, v := range values {
-				add(v)
+	for member := range strings.SplitSeq(u.RawQuery, "&") {
+		if name, v, _ := strings.Cut(member, "="); isCredential(name) {
+			add(v)
+			if plain, err := url.QueryUnescape(v); err == nil && plain != v {
+				add(plain)
 			}
 		}
 	}
-	// The longest first: one may be the begin of another.
-	slices.SortFunc(x.extra.secrets, func(a, b string) int { return len(b) - len(a) })
 }
 
 // isCredential reports whether what is called so is a credential, a header, a

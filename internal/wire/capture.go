@@ -2,11 +2,7 @@
 
 package wire
 
-import (
-	"cmp"
-	"slices"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // What capture keeps of an answer: the texts of every choice, up to a limit.
 // Without it a Decoder counts them and keeps none.
@@ -90,13 +86,19 @@ func (c *Captured) choice(index int32) *Choice {
 	if index == 0 {
 		return &c.Choice
 	}
-	i, found := slices.BinarySearchFunc(c.Others, index, func(o Choice, n int32) int { return cmp.Compare(o.Index, n) })
-	if !found {
-		if len(c.Others) >= maxChoices {
-			return nil
-		}
-		c.Others = slices.Insert(c.Others, i, Choice{Index: index})
+	i := len(c.Others)
+	for i > 0 && c.Others[i-1].Index >= index {
+		i--
 	}
+	if i < len(c.Others) && c.Others[i].Index == index {
+		return &c.Others[i]
+	}
+	if len(c.Others) >= maxChoices {
+		return nil
+	}
+	c.Others = append(c.Others, Choice{})
+	copy(c.Others[i+1:], c.Others[i:])
+	c.Others[i] = Choice{Index: index}
 	return &c.Others[i]
 }
 
