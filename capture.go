@@ -136,6 +136,9 @@ func (m *contentMaker) output(content *Content) {
 	for i := range content.Output {
 		o := &content.Output[i]
 		o.FinishReason = "error" // where one was expected and never came
+		if api := m.call.api; api != wire.ChatCompletions && api != wire.Completions && api != wire.Responses && m.call.outcome == Complete {
+			o.FinishReason = "stop" // where none is expected
+		}
 		for _, end := range f.Finish {
 			if int(end.Choice) == o.Choice && end.Reason != "" {
 				o.FinishReason = bounded(end.Reason)

@@ -268,9 +268,10 @@ func (m *contentMaker) data(modality, mime string, at, id any) Part {
 		}
 		return Part{Type: PartURI, Modality: modality, MIMEType: mime, URI: m.marked(bareURI(s), lost), Cut: lost}
 	}
-	if mime, _, _ = strings.Cut(strings.TrimPrefix(head, "data:"), ";"); !inline {
-		data = ""
+	if !inline { // cut in its head
+		return m.blob(modality, "", at)
 	}
+	mime, _, _ = strings.Cut(strings.TrimPrefix(head, "data:"), ";")
 	switch kind, _, _ := strings.Cut(mime, "/"); kind {
 	case "image", "audio", "video":
 		modality = kind
