@@ -102,12 +102,20 @@ type observed struct {
 // observe makes a call against an answer of a status and type.
 func observe(t *testing.T, path, request string, status int, contentType, body string, opts ...tacho.Option) observed {
 	t.Helper()
+	return observeBody(t, path, request, func() *http.Response {
+		return &http.Response{StatusCode: status, Proto: "HTTP/1.1", Header: http.Header{"Content-Type": {contentType}},
+			ContentLength: -1, Body: io.NopCloser(strings.NewReader(body))}
+	}, opts...)
+}
+
+// observeBody is observe with a response of any kind.
+func observeBody(t *testing.T, path, request string, answer func() *http.Response, opts ...tacho.Option) observed {
+	t.Helper()
 	spans := tracetest.NewSpanRecorder()
 	logs := new(logKeeper)
 	rt := tacho.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
 		io.Copy(io.Discard, r.Body)
-		return &http.Response{StatusCode: status, Proto: "HTTP/1.1", Header: http.Header{"Content-Type": {contentType}},
-			ContentLength: -1, Body: io.NopCloser(strings.NewReader(body))}, nil
+		return answer(), nil
 	}), append([]tacho.Option{tacho.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))),
 		tacho.WithoutMetrics(), tacho.WithLoggerProvider(logs)}, opts...)...)
 	ctx, tr := tacho.Track(t.Context())

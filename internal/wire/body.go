@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"unicode/utf8"
 )
 
 // Body keeps a request body for capture: its JSON, of which the strings are cut
@@ -70,7 +71,8 @@ func (b *Body) Write(p []byte) (int, error) {
 func (b *Body) text(p []byte) int {
 	from := 0
 	for i, c := range p {
-		begins := b.state == inString && c&0xc0 != 0x80 // a unit that may be left out
+		within := b.state == inString
+		begins := within && c&0xc0 != 0x80 // a character
 		switch {
 		case b.state == inEscape && c == 'u':
 			b.state = inUnicode
@@ -92,9 +94,12 @@ func (b *Body) text(p []byte) int {
 		case c == '\\':
 			b.state = inEscape
 		}
-		if begins && b.lost > 0 {
-			b.lost++
-		} else if begins && b.n >= b.part {
+		switch {
+		case b.lost > 0:
+			if begins {
+				b.lost++
+			}
+		case b.n >= b.part && (begins || within && b.n >= b.part+utf8.UTFMax): // or bytes that are no text
 			b.keep(p[from:i])
 			b.lost = 1
 		}
