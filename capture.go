@@ -217,6 +217,9 @@ func (c *Content) appendContent(a []attribute.KeyValue, structured bool) []attri
 			a = append(a, key.String(jsonText(tree())))
 		}
 	}
+	if len(c.Stop) > 0 {
+		a = append(a, conv.StopSequences.StringSlice(c.Stop))
+	}
 	add(conv.SystemInstructions, len(c.System), func() []any { return partTree(c.System) })
 	add(conv.InputMessages, len(c.Input), func() []any { return messageTree(c.Input, false) })
 	add(conv.OutputMessages, len(c.Output), func() []any { return messageTree(c.Output, true) })

@@ -108,6 +108,9 @@ func observe(t *testing.T, path, request string, status int, contentType, body s
 	}, opts...)
 }
 
+// requestKey is the credential of the requests that observe makes.
+const requestKey = "sk-0123456789abcdef"
+
 // observeBody is observe with a response of any kind.
 func observeBody(t *testing.T, path, request string, answer func() *http.Response, opts ...tacho.Option) observed {
 	t.Helper()
@@ -119,7 +122,9 @@ func observeBody(t *testing.T, path, request string, answer func() *http.Respons
 	}), append([]tacho.Option{tacho.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))),
 		tacho.WithoutMetrics(), tacho.WithLoggerProvider(logs)}, opts...)...)
 	ctx, tr := tacho.Track(t.Context())
-	resp, err := rt.RoundTrip(newRequest(ctx, t, "http://host.invalid/v1"+path, request))
+	req := newRequest(ctx, t, "http://host.invalid/v1"+path, request)
+	req.Header.Set("Authorization", "Bearer "+requestKey)
+	resp, err := rt.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -178,6 +179,22 @@ func TestContentLimits(t *testing.T) {
 			t.Errorf("(-want +got)\n%s", diff)
 		}
 	})
+}
+
+// TestCutCredentials: a limit that cuts a credential in two leaves no half of it.
+func TestCutCredentials(t *testing.T) {
+	t.Parallel()
+	const key = requestKey
+	for part := range 60 {
+		o := observeBody(t, chatPath, `{"messages":[{"role":"user","content":"the key is `+key+` and so on, and so forth, for a while"}]}`, func() *http.Response {
+			r := answer(`{"choices":[{"index":0,"message":{"content":"you said ` + key + ` and so on, and so forth, for a while"},"finish_reason":"stop"}]}`)
+			r.Header = http.Header{}
+			return r
+		}, tacho.WithContent(tacho.ContentOnSpansAndEvents), tacho.WithContentLimits(part+1, 0))
+		if all := fmt.Sprint(o.span, o.logs.records, record(t, o.call)); strings.Contains(all, key[:4]) {
+			t.Fatalf("with a limit of %d bytes: %s", part+1, all)
+		}
+	}
 }
 
 // TestContentHook: what a hook leaves is all that is recorded.
