@@ -47,7 +47,7 @@ func Attributes() []Attribute {
 		{Seed, "spans", "both", "as sent"},
 		{FrequencyPenalty, "spans", "both", "as sent"},
 		{PresencePenalty, "spans", "both", "as sent"},
-		{StopSequences, "spans", "both", "as sent, at most 8, where content is told"},
+		{StopSequences, "spans, events", "both", "as sent, at most 8, with WithContent"},
 		{PreviousResponse, "spans", "both", "as sent"},
 		{ReasoningLevel, "spans", "both", "the effort asked for"},
 		{EncodingFormats, "spans", "both", "of embeddings"},
