@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -209,7 +210,7 @@ func TestContentHook(t *testing.T) { //nolint:paralleltest // its errors go to a
 	}))
 	defer otel.SetErrorHandler(before)
 	const answerText = `{"choices":[{"index":0,"message":{"content":"secret word"},"finish_reason":"stop"}]}`
-	for _, tc := range []struct {
+	for _, tc := range []struct { //nolint:paralleltest // they share the handler
 		name   string
 		hook   func(context.Context, *tacho.Call, *tacho.Content)
 		text   any // of the record
@@ -316,6 +317,33 @@ func TestExceptionEvents(t *testing.T) {
 	}
 	if o := observe(t, chatPath, chatPlain, 200, plainType, chatAnswer); len(o.logs.records) != 0 {
 		t.Errorf("a complete call emits %v", o.logs.records)
+	}
+}
+
+// TestContentOfSentBodies: a body that can be read but once is captured while it
+// is sent.
+func TestContentOfSentBodies(t *testing.T) {
+	t.Parallel()
+	rt := quiet(roundTripper(func(r *http.Request) (*http.Response, error) {
+		for buf := make([]byte, 3); ; {
+			if _, err := r.Body.Read(buf); err != nil {
+				return answer(chatAnswer), nil
+			}
+		}
+	}), tacho.WithContent(tacho.ContentInRecord))
+	ctx, tr := tacho.Track(t.Context())
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, hostURL, io.MultiReader(strings.NewReader(chatPlain)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAll(resp)
+	want := []tacho.Message{{Role: "user", Parts: []tacho.Part{said("hello")}}}
+	if diff := cmp.Diff(want, one(t, tr).Content().Input); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

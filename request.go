@@ -70,7 +70,7 @@ func (s *requestScanner) Write(p []byte) (int, error) {
 	} else {
 		s.dec.Write(q)
 		if s.side != nil {
-			s.side.body.Write(q)
+			s.side.body.Feed(q)
 		}
 	}
 	if len(q) < len(p) {

@@ -46,9 +46,8 @@ const (
 // and of all.
 func NewBody(part, all int) *Body { return &Body{part: part, all: all} }
 
-// Write feeds the next bytes. It never fails.
-func (b *Body) Write(p []byte) (int, error) {
-	written := len(p)
+// Feed takes the next bytes.
+func (b *Body) Feed(p []byte) {
 	for len(p) > 0 && !b.full {
 		if b.state == betweenStrings {
 			n := bytes.IndexByte(p, '"') + 1
@@ -64,7 +63,6 @@ func (b *Body) Write(p []byte) (int, error) {
 		}
 		p = p[b.text(p):]
 	}
-	return written, nil
 }
 
 // text takes bytes of a string, up to its end, and returns how many.

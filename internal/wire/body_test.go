@@ -58,7 +58,7 @@ func feed(body string, part, all, size int) *Body {
 	b := NewBody(part, all)
 	for rest := []byte(body); len(rest) > 0; {
 		n := min(max(1, size), len(rest))
-		b.Write(rest[:n])
+		b.Feed(rest[:n])
 		rest = rest[n:]
 	}
 	return b
