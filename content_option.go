@@ -4,9 +4,13 @@ package tacho
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"os"
 	"strings"
 
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
 )
 
@@ -60,12 +64,31 @@ type contentConfig struct {
 	given     bool // by an option: the environment has no say
 	part, all int
 	hooks     []func(context.Context, *Call, *Content)
+	code      *contentCode // nil: no option of content was given
 }
+
+// contentCode is what captures content. It stands here as functions, so that the
+// linker leaves it out of a program that uses no option of content.
+type contentCode struct {
+	begin  func(*exchange, *http.Request)
+	tell   func(*exchange, context.Context)
+	append func(c *Content, a []attribute.KeyValue, structured bool) []attribute.KeyValue
+}
+
+func (g *contentConfig) link() {
+	g.code = &contentCode{(*exchange).keepSecrets, (*exchange).tellContent, (*Content).appendContent}
+}
+
+var errNoCapture = errors.New("tacho: " + contentVariable + " asks for content, which this program captures with WithContent(ContentFromEnv()) only")
 
 // settle puts in what no option said.
 func (g *contentConfig) settle() {
 	if !g.given {
 		g.mode = ContentFromEnv()
+	}
+	if g.mode != NoContent && g.code == nil {
+		g.mode = NoContent
+		otel.Handle(errNoCapture)
 	}
 	if g.part == 0 {
 		g.part = defaultPart
@@ -84,11 +107,14 @@ func (g *contentConfig) settle() {
 // keys, cookies and whatever else the request carries as a credential is no part of
 // it: where an answer or a message repeats one of 8 bytes or more, it reads [REDACTED].
 //
-// By default the environment says, see ContentFromEnv, and without that nothing
-// is captured.
+// By default nothing is captured. For the environment to say, give the mode of
+// ContentFromEnv; WithContentHook and WithContentLimits have it say where no
+// WithContent does. A program with none of the three carries nothing of capture,
+// 70 KB less, and reports a variable that asks for it to OpenTelemetry's error handler.
 func WithContent(mode ContentMode) Option {
 	return optionFunc(func(c *config) {
 		c.content.mode, c.content.given = mode&(ContentOnSpansAndEvents|ContentInRecord), true
+		c.content.link()
 	})
 }
 
@@ -100,21 +126,25 @@ func WithContent(mode ContentMode) Option {
 //
 // By default they are 64 KiB and 1 MiB, as they are with 0 or less.
 func WithContentLimits(part, all int) Option {
-	return optionFunc(func(c *config) { c.content.part, c.content.all = max(0, part), max(0, all) })
+	return optionFunc(func(c *config) {
+		c.content.part, c.content.all = max(0, part), max(0, all)
+		c.content.link()
+	})
 }
 
 // WithContentHook calls f with the content of each call that has ended, before
 // any of it is recorded: f may change, replace or drop what it is given, by
 // changing *content, or upload it and leave a reference. What is left then is
-// recorded. It runs on the goroutine that ended the call, as an observer does,
+// recorded. Without WithContent the environment says what is captured, see
+// ContentFromEnv. It runs on the goroutine that ended the call, as an observer does,
 // and Call.Content is absent until it has returned. A panic in f drops the
 // content and goes to OpenTelemetry's error handler, by its type alone. Calls to f
-// may be concurrent. Given more than once, all are called, in order. Without
-// captured content it has no effect.
+// may be concurrent. Given more than once, all are called, in order.
 func WithContentHook(f func(ctx context.Context, c *Call, content *Content)) Option {
 	return optionFunc(func(c *config) {
 		if f != nil {
 			c.content.hooks = append(c.content.hooks, f)
+			c.content.link()
 		}
 	})
 }

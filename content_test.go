@@ -109,8 +109,8 @@ func TestContentModes(t *testing.T) {
 	}
 }
 
-// TestContentEnvironment: the variable alone turns capture on, and an option
-// overrides it.
+// TestContentEnvironment: the variable says where an option of content is given,
+// and WithContent overrides it. Without one it is reported.
 func TestContentEnvironment(t *testing.T) { //nolint:paralleltest // sets the environment
 	for value, want := range map[string]tacho.ContentMode{
 		"": tacho.NoContent, "NO_CONTENT": tacho.NoContent, "false": tacho.NoContent, "whatever": tacho.NoContent, "1": tacho.NoContent,
@@ -121,12 +121,20 @@ func TestContentEnvironment(t *testing.T) { //nolint:paralleltest // sets the en
 		if got := tacho.ContentFromEnv(); got != want {
 			t.Errorf("%q is %d, want %d", value, got, want)
 		}
-		o := observe(t, responsesPath, richRequest, 200, plainType, richAnswer)
+		o := observe(t, responsesPath, richRequest, 200, plainType, richAnswer, tacho.WithContentLimits(0, 0))
 		if span, events := len(contentOf(o.span)) > 0, len(o.logs.records) > 0; span != (want&tacho.ContentOnSpans != 0) || events != (want&tacho.ContentOnEvents != 0) {
 			t.Errorf("%q: on the span %v, on events %v", value, span, events)
 		}
 		if o := observe(t, responsesPath, richRequest, 200, plainType, richAnswer, tacho.WithContent(tacho.NoContent)); o.call.Content() != nil || len(contentOf(o.span)) > 0 {
 			t.Errorf("%q overrides the option", value)
+		}
+		var handled []error
+		before := otel.GetErrorHandler()
+		otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { handled = append(handled, err) }))
+		o = observe(t, responsesPath, richRequest, 200, plainType, richAnswer)
+		otel.SetErrorHandler(before)
+		if o.call.Content() != nil || len(handled) != min(1, int(want)) {
+			t.Errorf("%q, without an option: captured %v, reported %v", value, o.call.Content(), handled)
 		}
 	}
 }
@@ -281,7 +289,7 @@ func TestExceptionEvents(t *testing.T) {
 	failure := `{"error":{"message":"no such model: x","code":"model_not_found"}}`
 	attrs := func(message string) map[string]any {
 		m := map[string]any{"exception.type": "model_not_found", "gen_ai.operation.name": "chat", "gen_ai.provider.name": "openai",
-			"gen_ai.request.model": "m", "server.address": "host.invalid"}
+			"gen_ai.request.model": "m", "server.address": "host.invalid", "server.port": int64(80)}
 		if message != "" {
 			m["exception.message"] = message
 		}
