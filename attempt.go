@@ -66,6 +66,16 @@ type tries struct {
 	list   []Attempt
 }
 
+// attemptCode is what keeps the attempts of calls, as functions.
+type attemptCode struct {
+	begin func(x *exchange, ctx context.Context, u *url.URL, wait time.Duration) context.Context
+	last  func(x *exchange)
+}
+
+func (c *config) linkAttempts() {
+	c.attempts = &attemptCode{(*exchange).beginAttempt, (*exchange).lastAttempt}
+}
+
 // tries is the state of the attempts, nil without WithRetries.
 func (x *exchange) tries() *tries {
 	if x.extra == nil {

@@ -23,6 +23,9 @@ type attrs struct {
 	add    []metric.AddOption
 }
 
+// newAttrs is called in 30 places, and is not worth its size in each.
+//
+//go:noinline
 func newAttrs(kv ...attribute.KeyValue) attrs {
 	o := metric.WithAttributeSet(attribute.NewSet(kv...))
 	return attrs{[]metric.RecordOption{o}, []metric.AddOption{o}}
@@ -247,14 +250,24 @@ func (c *Call) appendRaw(key []byte, g *config) []byte {
 // request, got one.
 func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream }
 
+//go:noinline
+func withMore(base []attribute.KeyValue, kv ...attribute.KeyValue) attrs {
+	return newAttrs(append(base[:len(base):len(base)], kv...)...)
+}
+
+// pair is a key with a word; as newAttrs.
+//
+//go:noinline
+func pair(k attribute.Key, v string) attribute.KeyValue { return k.String(v) }
+
 func newSets(c *Call, g *config, w callWords) *callSets {
 	s := &callSets{first: g.first(c), folded: w.folded}
-	base := []attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}
+	base := []attribute.KeyValue{pair(conv.OperationName, c.Operation()), pair(conv.ProviderName, c.provider)}
 	plain := base[:2:2] // of what has no server and no model
 	if w.server {
 		base = appendServer(base, c.server, c.secure)
 	} else {
-		base = append(base, conv.ServerAddress.String(other))
+		base = append(base, pair(conv.ServerAddress, other))
 	}
 	if g.optIn&conv.HTTP != 0 {
 		failed := ""
@@ -263,58 +276,58 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 		}
 		s.http = newAttrs(httpAttributes(c, w.server, int(c.status), c.proto, failed)...)
 	}
-	s.span = append(s.span, conv.Outcome.String(c.outcome.String()))
+	s.span = append(s.span, pair(conv.Outcome, c.outcome.String()))
 	if c.asStream() {
 		s.span = append(s.span, conv.RequestStream.Bool(true))
 	}
 	switch c.api {
 	case wire.ChatCompletions, wire.Responses:
-		s.span = append(s.span, conv.APIType.String(c.api.String()))
+		s.span = append(s.span, pair(conv.APIType, c.api.String()))
 	}
 	if w.model != "" {
-		base = append(base, conv.RequestModel.String(w.model))
+		base = append(base, pair(conv.RequestModel, w.model))
 	}
 	if w.answer != "" {
-		base, s.span = append(base, conv.ResponseModel.String(w.answer)), append(s.span, conv.ResponseModel.String(w.answer))
+		base, s.span = append(base, pair(conv.ResponseModel, w.answer)), append(s.span, pair(conv.ResponseModel, w.answer))
 	}
 	if w.tier != "" {
-		if s.span = append(s.span, conv.ServiceTier.String(w.tier)); c.provider == "openai" {
-			base = append(base, conv.ServiceTier.String(w.tier))
+		if s.span = append(s.span, pair(conv.ServiceTier, w.tier)); c.provider == "openai" {
+			base = append(base, pair(conv.ServiceTier, w.tier))
 		}
 	}
 	if w.print != "" {
-		base = append(base, conv.Fingerprint.String(w.print))
+		base = append(base, pair(conv.Fingerprint, w.print))
 	}
 	for i, v := range w.labels {
 		if v != "" {
 			base = append(base, attribute.String(g.metricLabels[i].name, v))
 		}
 	}
-	with := func(kv ...attribute.KeyValue) attrs { return newAttrs(append(base[:len(base):len(base)], kv...)...) }
+	with := func(kv ...attribute.KeyValue) attrs { return withMore(base, kv...) }
 	modality := "unknown"
 	if c.api == wire.Completions {
 		modality = "text"
 	}
-	s.tokens, s.unknown = with(conv.TokenModality.String(modality)), with(conv.TokenModality.String("unknown"))
+	s.tokens, s.unknown = with(pair(conv.TokenModality, modality)), with(pair(conv.TokenModality, "unknown"))
 	for k, m := range [...]string{"text", "image", "audio"} {
-		s.modal[k] = with(conv.TokenModality.String(m))
+		s.modal[k] = with(pair(conv.TokenModality, m))
 	}
-	s.limits = [2]attrs{with(conv.RateLimitKind.String("requests")), with(conv.RateLimitKind.String("tokens"))}
-	s.kinds = [2]attrs{with(conv.TokenType.String("input")), with(conv.TokenType.String("output"))}
-	of := func(kv ...attribute.KeyValue) attrs { return newAttrs(append(plain, kv...)...) }
-	s.baggage = of(conv.OverflowKind.String("baggage"))
-	s.faults, s.overflow = of(conv.OverflowKind.String("parse_fault")), of(conv.OverflowKind.String("attribute"))
+	s.limits = [2]attrs{with(pair(conv.RateLimitKind, "requests")), with(pair(conv.RateLimitKind, "tokens"))}
+	s.kinds = [2]attrs{with(pair(conv.TokenType, "input")), with(pair(conv.TokenType, "output"))}
+	of := func(kv ...attribute.KeyValue) attrs { return withMore(plain, kv...) }
+	s.baggage = of(pair(conv.OverflowKind, "baggage"))
+	s.faults, s.overflow = of(pair(conv.OverflowKind, "parse_fault")), of(pair(conv.OverflowKind, "attribute"))
 	for _, o := range g.objectives {
-		slo := conv.SLO.String(o.name)
+		slo := pair(conv.SLO, o.name)
 		s.slo = append(s.slo, verdicts{of(slo, conv.SLOMet.Bool(true)), of(slo, conv.SLOMet.Bool(false))})
 	}
 	for k, f := range phases {
-		s.phases[k] = with(conv.PhaseKey.String(f.String()))
+		s.phases[k] = with(pair(conv.PhaseKey, f.String()))
 	}
 	if w.code != "" {
-		base = append(base, conv.ErrorType.String(w.code))
+		base = append(base, pair(conv.ErrorType, w.code))
 	}
 	s.ended = with()
-	s.calls = with(conv.Outcome.String(c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
+	s.calls = with(pair(conv.Outcome, c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
 	return s
 }

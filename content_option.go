@@ -4,12 +4,10 @@ package tacho
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"strings"
 
-	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
 )
@@ -79,16 +77,13 @@ func (g *contentConfig) link() {
 	g.code = &contentCode{(*exchange).keepSecrets, (*exchange).tellContent, (*Content).appendContent}
 }
 
-var errNoCapture = errors.New("tacho: " + contentVariable + " asks for content, which this program captures with WithContent(ContentFromEnv()) only")
-
 // settle puts in what no option said.
 func (g *contentConfig) settle() {
 	if !g.given {
 		g.mode = ContentFromEnv()
 	}
 	if g.mode != NoContent && g.code == nil {
-		g.mode = NoContent
-		otel.Handle(errNoCapture)
+		g.link()
 	}
 	if g.part == 0 {
 		g.part = defaultPart

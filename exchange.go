@@ -106,7 +106,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	parent := x.startSpan(x.guardStream(req.Context()))
 	if x.tries() != nil {
-		parent = x.beginAttempt(parent, req.URL, 0)
+		parent = x.config.attempts.begin(x, parent, req.URL, 0)
 	}
 	if m := x.config.metrics; m != nil {
 		fenced(func() { m.begin(parent, x.config.first(c), 1) })

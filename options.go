@@ -77,6 +77,8 @@ type config struct {
 	log       func(*config, context.Context, *Call, trace.SpanContext)
 	propagate func(*exchange, context.Context, *http.Request)
 	askUsage  func(x *exchange, req, r *http.Request, known bool)
+	refused   func(x *exchange, req, r *http.Request, resp *http.Response, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
+	attempts  *attemptCode
 	sendAgain func(x *exchange, req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
 
 	metricLabels []*metricLabel

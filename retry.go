@@ -71,7 +71,10 @@ func WithRetries(p RetryPolicy) Option {
 	}
 	p.Jitter = min(p.Jitter, 1)
 	p.InitialWait = min(p.InitialWait, p.MaxWait)
-	return optionFunc(func(c *config) { c.retries, c.sendAgain = &p, (*exchange).sendAgain })
+	return optionFunc(func(c *config) {
+		c.retries, c.sendAgain = &p, (*exchange).sendAgain
+		c.linkAttempts()
+	})
 }
 
 func (p *RetryPolicy) backOff() backoff.BackOff {

@@ -283,7 +283,7 @@ func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config)
 func (c *Call) appendRequest(a []attribute.KeyValue, f *folding) []attribute.KeyValue {
 	q := &c.req
 	if c.conversation != "" {
-		a = append(a, conv.ConversationID.String(f.text(c.conversation)))
+		a = append(a, pair(conv.ConversationID, f.text(c.conversation)))
 	}
 	if q.N.OK && q.N.N != 1 {
 		a = append(a, conv.ChoiceCount.Int64(q.N.N))
@@ -300,7 +300,7 @@ func (c *Call) appendRequest(a []attribute.KeyValue, f *folding) []attribute.Key
 	}
 	word := func(key attribute.Key, s string) {
 		if s != "" {
-			a = append(a, key.String(f.text(s)))
+			a = append(a, pair(key, f.text(s)))
 		}
 	}
 	count(conv.MaxTokens, q.MaxTokens)

@@ -28,7 +28,12 @@ import (
 //
 // By default nothing is added.
 func WithStreamUsage() Option {
-	return optionFunc(func(c *config) { c.askUsage = (*exchange).askUsage })
+
+	return optionFunc(func(c *config) {
+		c.askUsage, c.refused = (*exchange).askUsage, (*exchange).withoutUsage
+		c.linkAttempts()
+	})
+
 }
 
 // usageOption is what is added behind a body's opening brace.

@@ -22,7 +22,7 @@ func (x *exchange) tell() {
 	fenced(func() { at = trace.SpanContextFromContext(ctx) })
 	c.trace = at.TraceID()
 	if x.tries() != nil {
-		x.lastAttempt()
+		x.config.attempts.last(x)
 	}
 	m := x.config.metrics
 	var sets *callSets

@@ -135,7 +135,7 @@ func (x *exchange) panicked() {
 func (x *exchange) once(req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error) {
 	resp, err := next(r)
 	if x.asked && err == nil && resp != nil {
-		return x.withoutUsage(req, r, resp, next)
+		return x.config.refused(x, req, r, resp, next)
 	}
 	return r, resp, err
 }
@@ -181,7 +181,7 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	ctx := req.Context()
 	c.labels, _ = ctx.Value(labelsKey{}).([]Label)
 	c.conversation, _ = ctx.Value(conversationKey{}).(string)
-	if x.config.retries != nil || x.config.askUsage != nil {
+	if x.config.attempts != nil {
 		x.extra = &extra{tries: new(tries)}
 	}
 	return x
