@@ -4,11 +4,9 @@ package tacho
 
 import (
 	"context"
-	"net/http"
 	"os"
 	"strings"
 
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/log"
 )
 
@@ -62,28 +60,12 @@ type contentConfig struct {
 	given     bool // by an option: the environment has no say
 	part, all int
 	hooks     []func(context.Context, *Call, *Content)
-	code      *contentCode // nil: no option of content was given
-}
-
-// contentCode is what captures content. It stands here as functions, so that the
-// linker leaves it out of a program that uses no option of content.
-type contentCode struct {
-	begin  func(*exchange, *http.Request)
-	tell   func(*exchange, context.Context)
-	append func(c *Content, a []attribute.KeyValue, structured bool) []attribute.KeyValue
-}
-
-func (g *contentConfig) link() {
-	g.code = &contentCode{(*exchange).keepSecrets, (*exchange).tellContent, (*Content).appendContent}
 }
 
 // settle puts in what no option said.
 func (g *contentConfig) settle() {
 	if !g.given {
 		g.mode = ContentFromEnv()
-	}
-	if g.mode != NoContent && g.code == nil {
-		g.link()
 	}
 	if g.part == 0 {
 		g.part = defaultPart
@@ -102,14 +84,11 @@ func (g *contentConfig) settle() {
 // keys, cookies and whatever else the request carries as a credential is no part of
 // it: where an answer or a message repeats one of 8 bytes or more, it reads [REDACTED].
 //
-// By default nothing is captured. For the environment to say, give the mode of
-// ContentFromEnv; WithContentHook and WithContentLimits have it say where no
-// WithContent does. A program with none of the three carries nothing of capture,
-// 70 KB less, and reports a variable that asks for it to OpenTelemetry's error handler.
+// By default the environment says what is captured, see ContentFromEnv: without its
+// variable nothing is. WithContent(NoContent) has it say nothing.
 func WithContent(mode ContentMode) Option {
 	return optionFunc(func(c *config) {
 		c.content.mode, c.content.given = mode&(ContentOnSpansAndEvents|ContentInRecord), true
-		c.content.link()
 	})
 }
 
@@ -123,15 +102,13 @@ func WithContent(mode ContentMode) Option {
 func WithContentLimits(part, all int) Option {
 	return optionFunc(func(c *config) {
 		c.content.part, c.content.all = max(0, part), max(0, all)
-		c.content.link()
 	})
 }
 
 // WithContentHook calls f with the content of each call that has ended, before
 // any of it is recorded: f may change, replace or drop what it is given, by
 // changing *content, or upload it and leave a reference. What is left then is
-// recorded. Without WithContent the environment says what is captured, see
-// ContentFromEnv. It runs on the goroutine that ended the call, as an observer does,
+// recorded. It runs on the goroutine that ended the call, as an observer does,
 // and Call.Content is absent until it has returned. A panic in f drops the
 // content and goes to OpenTelemetry's error handler, by its type alone. Calls to f
 // may be concurrent. Given more than once, all are called, in order.
@@ -139,7 +116,6 @@ func WithContentHook(f func(ctx context.Context, c *Call, content *Content)) Opt
 	return optionFunc(func(c *config) {
 		if f != nil {
 			c.content.hooks = append(c.content.hooks, f)
-			c.content.link()
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
 func (x *exchange) request(req *http.Request) *http.Request {
 	known := x.readRequest(req)
 	if x.captures() {
-		x.config.content.code.begin(x, req)
+		x.keepSecrets(req)
 	}
 	c := x.call
 	if c.req.Model.Empty() {

@@ -56,7 +56,7 @@ func (g *config) tellDetails(ctx context.Context, c *Call, s *callSets, content 
 		kv = append(kv, conv.ErrorType.String(t))
 	}
 	r.AddAttributes(kv...)
-	r.AddAttributes(g.content.code.append(content, nil, true)...)
+	r.AddAttributes(content.appendContent(nil, true)...)
 	g.emit(ctx, c, conv.EventDetails, r)
 }
 

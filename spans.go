@@ -143,7 +143,7 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 			}
 		}
 		if k := c.Content(); k != nil && x.config.content.mode&ContentOnSpans != 0 {
-			kv = x.config.content.code.append(k, kv, false)
+			kv = k.appendContent(kv, false)
 		}
 		if x.borrowed {
 			kv = lacking(x.span, kv)

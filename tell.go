@@ -28,7 +28,7 @@ func (x *exchange) tell() {
 	var sets *callSets
 	var folded int64
 	if x.captures() {
-		x.config.content.code.tell(x, ctx)
+		x.tellContent(ctx)
 	}
 	events := x.config.logger != nil && (c.Content() != nil || c.outcome.Bad())
 	if x.span != nil || m != nil || events {
