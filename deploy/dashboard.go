@@ -34,7 +34,7 @@ type panel struct {
 func dashboardJSON() ([]byte, error) {
 	b := dashboard.NewDashboardBuilder("LLM calls (tacho)").
 		Uid("tacho").
-		Description("Calls to LLM endpoints as tacho measures them. Latencies are those of complete calls: look at the failed share beside them.").
+		Description("Calls to LLM endpoints as tacho measures them. Look at the failed share beside the latencies: a call that failed has none, or an early one.").
 		Tags([]string{"tacho", "llm"}).
 		Readonly().
 		Tooltip(dashboard.DashboardCursorSyncCrosshair).

@@ -34,13 +34,14 @@ func rows() []row {
 			{"Values folded or not understood", rate, "Attributes that became _OTHER, parts of answers that were no JSON, baggage that did not fit.", []target{
 				{expr: fmt.Sprintf("sum by (%s) (rate(%s[$__rate_interval])) or vector(0)", label(conv.OverflowKind), metric(conv.Overflow)), legend: named(conv.OverflowKind)}}},
 		}},
-		{"Latency of complete calls", []panel{
-			quantiles("Time to first token", conv.FirstToken, "Start to the first output in any channel, reasoning included. The diamonds are exemplars: they lead to the trace."),
+		{"Latency", []panel{
+			quantiles("Time to first token", conv.FirstToken, "Start to the first output in any channel, reasoning included, of calls that came so far. The diamonds are exemplars: they lead to the trace."),
 			quantiles("Time to first output", conv.FirstOutput, "Start to the first output that a user sees. Models that reason have it late."),
 			quantiles("Time per output token", conv.PerToken, "After the first token."),
 			recordedQuantiles("Gaps between outputs", tacho.Gap, "Between two output events of a stream, as the application saw them."),
 			quantiles("Time to last token", conv.LastToken, ""),
-			quantiles("Duration", conv.InferenceDuration, "Failed calls have a series of their own in the data and are among these."),
+			{"Duration", seconds, "Start to end, of complete calls.", []target{
+				{expr: complete(.5), legend: "P50 " + by}, {expr: complete(.9), legend: "P90 " + by}, {expr: complete(.99), legend: "P99 " + by, exemplars: true}}},
 		}},
 		{"Phases and waits", []panel{
 			{"Phases, P90", seconds, "dns, connect and tls of new connections; send; wait for the first byte.", []target{

@@ -26,6 +26,13 @@ func quantile(q float64, id conv.ID, by string) string {
 	return fmt.Sprintf("histogram_quantile(%g, %s)", q, perSecond("le, "+by, chosen(metric(id)+"_bucket", "")))
 }
 
+// complete is a quantile of the duration of calls that did not fail: a failed one
+// is as fast as its refusal.
+func complete(q float64) string {
+	return fmt.Sprintf("histogram_quantile(%g, %s)", q,
+		perSecond("le, $by", chosen(metric(conv.InferenceDuration)+"_bucket", matching(label(conv.ErrorType), "=", ""))))
+}
+
 // recordedQuantile reads it off a recorder's native histogram.
 func recordedQuantile(q float64, f tacho.Figure, by string) string {
 	return fmt.Sprintf("histogram_quantile(%g, %s)", q, perSecond(by, chosen(recorded(f), "")))
