@@ -7,7 +7,7 @@ FUZZTIME ?= 60s
 BENCH    ?= .
 CORPUS   ?= ../shared
 
-.PHONY: help test race lint golangci fuzz bench corpus ci tidy clean
+.PHONY: help test race lint golangci fuzz bench corpus stack ci tidy clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/\1|\2/p' $(firstword $(MAKEFILE_LIST)) | while IFS='|' read -r t d; do printf '%-10s %s\n' "$$t" "$$d"; done
@@ -33,6 +33,9 @@ bench: ## run the benchmarks that match BENCH (all), those of bench/ too if it i
 
 corpus: ## replay the recorded exchanges in CORPUS (../shared)
 	TACHO_CORPUS='$(abspath $(CORPUS))' go test -count=1 -v -run Corpus ./...
+
+stack: ## a collector, Prometheus and VictoriaLogs up, a service's calls asked for, down; the first run builds them
+	cd deploy && TACHO_PROGRAMS=$$(../.ci/programs) GOWORK=off go run ./stack
 
 ci: ## everything that CI runs
 	.ci/run

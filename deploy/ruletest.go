@@ -46,6 +46,7 @@ type scenario struct {
 	at     string
 	series [][]inputSeries
 	firing []string
+	zero   []string // what is 0 then, and not absent
 }
 
 func (s scenario) test() ruleTest {
@@ -58,12 +59,15 @@ func (s scenario) test() ruleTest {
 		e.Samples = append(e.Samples, sample{fmt.Sprintf("{alertname=%q}", a), 1})
 	}
 	t.Exprs = []exprTest{e}
+	for _, z := range s.zero {
+		t.Exprs = append(t.Exprs, exprTest{"sum(" + z + ")", s.at, []sample{{"{}", 0}}})
+	}
 	return t
 }
 
 // ruleTests returns promtool's file.
 func ruleTests() testFile {
-	f := testFile{RuleFiles: []string{"rules.yaml"}, EvaluationInterval: "30s"}
+	f := testFile{RuleFiles: []string{"rules.yaml"}, EvaluationInterval: "2m"}
 	for _, s := range scenarios() {
 		f.Tests = append(f.Tests, s.test())
 	}

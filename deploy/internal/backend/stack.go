@@ -77,11 +77,12 @@ func (s *Stack) run(ctx context.Context, dir, name string, programs Programs, re
 	return p.ready(ctx, ready)
 }
 
-// Stop ends all programs, the collector first.
+// Stop ends all programs, the collector first. Another Stop does nothing.
 func (s *Stack) Stop() {
 	for i := len(s.processes) - 1; i >= 0; i-- {
 		s.processes[i].stop()
 	}
+	s.processes = nil
 	if s.Traces != nil {
 		s.Traces.close()
 	}
