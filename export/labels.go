@@ -3,7 +3,12 @@
 package export
 
 import (
+	"net"
+	"slices"
+	"strconv"
 	"strings"
+
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/tacho-go/tacho"
 )
@@ -28,6 +33,7 @@ const (
 	tokenKey   = "gen_ai.token.type"
 	classKey   = "tacho.status_class"
 	codeKey    = "http.response.status_code"
+	portKey    = "server.port"
 )
 
 // classes are the classes of status codes, by their first digit; "none" had none.
@@ -46,6 +52,34 @@ func attributeOf(l tacho.Label) tacho.Label {
 		name = "label." + name
 	}
 	return tacho.Label{Name: name, Value: plain(l.Value)}
+}
+
+// addressed returns labels with the port of the server as one of its own, as it
+// is on the metrics of a transport: the two would be joined in vain otherwise.
+func addressed(labels []tacho.Label) []tacho.Label {
+	at := slices.IndexFunc(labels, func(l tacho.Label) bool { return l.Name == "server" })
+	if at < 0 {
+		return labels
+	}
+	labels = slices.Clone(labels)
+	host, port, err := net.SplitHostPort(labels[at].Value)
+	if err != nil {
+		host = strings.Trim(labels[at].Value, "[]")
+	} else {
+		labels = append(labels, tacho.Label{Name: portKey, Value: port})
+	}
+	labels[at].Value = host
+	return labels
+}
+
+// attributeFor returns a label as an attribute; a port is a number.
+func attributeFor(l tacho.Label) attribute.KeyValue {
+	if l.Name == portKey {
+		if n, err := strconv.Atoi(l.Value); err == nil {
+			return attribute.Int(portKey, n)
+		}
+	}
+	return attribute.String(l.Name, l.Value)
 }
 
 func plain(s string) string {

@@ -20,7 +20,7 @@ type set struct {
 func merged(series []tacho.Series, rename func(tacho.Label) tacho.Label) (sets []*set) {
 	for _, one := range series {
 		s := &set{group: [2]tacho.Group{one.Streams, one.Plain}}
-		for _, l := range one.Labels {
+		for _, l := range addressed(one.Labels) {
 			l = rename(l)
 			if l.Value == "" {
 				continue // as if it was not there

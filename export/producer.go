@@ -55,7 +55,7 @@ type builder struct {
 func (b *builder) add(labels []tacho.Label, stream bool, g tacho.Group) {
 	attrs := make([]attribute.KeyValue, 0, len(labels)+2)
 	for _, l := range labels {
-		attrs = append(attrs, attribute.String(l.Name, l.Value))
+		attrs = append(attrs, attributeFor(l))
 	}
 	attrs = append(attrs, attribute.Bool(streamKey, stream))
 	set := attribute.NewSet(attrs...)

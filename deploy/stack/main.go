@@ -83,7 +83,7 @@ func run(ctx context.Context, deploy string, calls int, expr string, hold bool) 
 func complete(ctx context.Context, s *backend.Stack, said *backend.Figures) error {
 	n, err := s.One(ctx, "sum(tacho_client_calls_total)")
 	if err == nil && n != float64(said.Total()) {
-		err = fmt.Errorf("Prometheus has %g calls of %d", n, said.Total())
+		err = fmt.Errorf("of %d calls Prometheus has %g", said.Total(), n)
 	}
 	return err
 }
