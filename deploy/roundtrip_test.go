@@ -17,7 +17,7 @@ import (
 	"github.com/tacho-go/tacho/internal/conv"
 )
 
-// calls is how many calls a round trip makes, of which a twentieth each fails,
+// roundTripCalls is how many calls a round trip makes, of which a twentieth each fails,
 // is cut, is slow and so on.
 const roundTripCalls = 240
 
