@@ -51,10 +51,11 @@ func TestRoundTrip(t *testing.T) {
 	if all, err := s.Query(ctx, absent); err != nil || len(all) != 0 {
 		t.Errorf("%s: %v, %v, though there are calls", absent, all, err)
 	}
-	for name, f := range map[string]func(*testing.T){
-		"counts": r.counts, "quantiles": r.quantiles, "traces": r.traces, "links": r.links, "rules": r.rules, "dashboard": r.dashboard,
-	} {
-		t.Run(name, f)
+	for _, one := range []struct {
+		name string
+		f    func(*testing.T)
+	}{{"counts", r.counts}, {"quantiles", r.quantiles}, {"traces", r.traces}, {"links", r.links}, {"rules", r.rules}, {"dashboard", r.dashboard}} {
+		t.Run(one.name, one.f)
 	}
 }
 
@@ -184,9 +185,16 @@ func (r *trip) links(t *testing.T) {
 		t.Fatalf("none of %d exemplars is of a slow call", len(exemplars))
 	}
 	id := r.said.Slow[i]
-	spans := r.Traces.Spans(id)
-	if !slices.ContainsFunc(spans, func(s string) bool { return strings.HasPrefix(s, "chat ") }) || !slices.Contains(spans, "answer") {
-		t.Errorf("the trace %s has the spans %q", id, spans)
+	var spans []string
+	// The collector decides 2 s after a trace's first span.
+	if err := backend.Until(t.Context(), 15*time.Second, func() error {
+		spans = r.Traces.Spans(id)
+		if !slices.ContainsFunc(spans, func(s string) bool { return strings.HasPrefix(s, "chat ") }) || !slices.Contains(spans, "answer") {
+			return fmt.Errorf("the trace %s has the spans %q", id, spans)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
 	}
 	var lines []map[string]string
 	if err := backend.Until(t.Context(), 15*time.Second, func() error {
