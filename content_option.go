@@ -107,7 +107,8 @@ func WithContentLimits(part, all int) Option {
 
 // WithContentHook calls f with the content of each call that has ended, before
 // any of it is recorded: f may change, replace or drop what it is given, by
-// changing *content, or upload it and leave a reference. What is left then is
+// changing *content, or upload it and leave a reference; Content.Edit reaches all
+// texts. It has no effect where nothing is captured. What is left then is
 // recorded. It runs on the goroutine that ended the call, as an observer does,
 // and Call.Content is absent until it has returned. A panic in f drops the
 // content and goes to OpenTelemetry's error handler, by its type alone. Calls to f

@@ -308,3 +308,26 @@ func TestCapturedStopSequences(t *testing.T) {
 		t.Error("told without capture")
 	}
 }
+
+// TestContentEdit reaches every text that is recorded: what it makes of them is
+// all that spans and events have.
+func TestContentEdit(t *testing.T) {
+	t.Parallel()
+	request := `{"model":"gpt-4o","messages":[{"role":"system","content":"SECRET1"},{"role":"user","name":"SECRET2","content":[{"type":"text","text":"SECRET3"},{"type":"image_url","image_url":{"url":"https://host.invalid/SECRET4"}}]},
+		{"role":"assistant","tool_calls":[{"id":"SECRET5","type":"function","function":{"name":"SECRET6","arguments":"{\"a\":\"SECRET7\"}"}}]},{"role":"tool","tool_call_id":"SECRET5","content":"SECRET8"}],
+		"tools":[{"type":"function","function":{"name":"SECRET9","description":"SECRET10","parameters":{"type":"object","description":"SECRET11"}}}],"stop":["SECRET12"]}`
+	answer := `{"choices":[{"index":0,"message":{"content":"SECRET13","refusal":"SECRET14","reasoning_content":"SECRET15","tool_calls":[{"id":"SECRET16","type":"function","function":{"name":"SECRET17","arguments":"SECRET18"}}]},"finish_reason":"stop"}]}`
+	seen := 0
+	o := observe(t, chatPath, request, 200, plainType, answer, tacho.WithContent(tacho.ContentOnSpansAndEvents), tacho.WithContentHook(func(_ context.Context, _ *tacho.Call, c *tacho.Content) {
+		c.Edit(func(s string) string {
+			seen += strings.Count(s, "SECRET")
+			return strings.ReplaceAll(s, "SECRET", "***")
+		})
+	}))
+	if told := fmt.Sprint(contentOf(o.span), o.logs.records, toJSON(t, o.call)); strings.Contains(told, "SECRET") || !strings.Contains(told, "***18") {
+		t.Errorf("told: %s", told)
+	}
+	if seen != 19 { // the id of the call stands twice
+		t.Errorf("%d texts were edited, want 19", seen)
+	}
+}

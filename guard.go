@@ -11,8 +11,10 @@ import (
 // WithFirstTokenTimeout ends a stream that has brought no output, in whatever
 // channel, so long after the call's start: RoundTrip or Read returns a
 // *TimeoutError, the request is cancelled, and the call's outcome is Deadline.
-// Attempts of WithRetries and the waits between count in. It has no effect on
-// calls that ask for no stream.
+// Attempts of WithRetries and the waits between count in; those that an SDK makes
+// by itself are calls of their own, each with the whole limit, so switch them off
+// (openai-go: option.WithMaxRetries(0)). It has no effect on calls that ask for no
+// stream.
 //
 // By default, and with 0 or less, there is no such limit.
 func WithFirstTokenTimeout(d time.Duration) Option {

@@ -82,6 +82,41 @@ type ToolDefinition struct {
 	Parameters  string // their JSON schema
 }
 
+// Edit puts f of it in the place of each text that a user, a model or a server
+// wrote: of parts, instructions, names, arguments, responses, addresses, tool
+// definitions, stop sequences and errors; what is of a fixed list, such as roles
+// and types, and the data of pictures and sounds stay. It is meant for
+// WithContentHook, to redact.
+func (c *Content) Edit(f func(string) string) {
+	edit := func(s ...*string) {
+		for _, p := range s {
+			if *p != "" {
+				*p = f(*p)
+			}
+		}
+	}
+	parts := func(parts []Part) {
+		for i := range parts {
+			p := &parts[i]
+			edit(&p.Text, &p.ID, &p.Name, &p.Arguments, &p.Response, &p.URI, &p.FileID, &p.JSON)
+		}
+	}
+	for _, list := range [...][]Message{c.Input, c.Output} {
+		for i := range list {
+			edit(&list[i].Name)
+			parts(list[i].Parts)
+		}
+	}
+	parts(c.System)
+	for i := range c.Tools {
+		edit(&c.Tools[i].Name, &c.Tools[i].Description, &c.Tools[i].Parameters)
+	}
+	for i := range c.Stop {
+		edit(&c.Stop[i])
+	}
+	edit(&c.ErrorText)
+}
+
 // texts calls f with each text of the content.
 func (c *Content) texts(f func(*string)) {
 	for _, list := range [...][]Message{c.Input, c.Output} {

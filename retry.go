@@ -15,8 +15,7 @@ import (
 )
 
 // RetryPolicy says how a call is made again after an attempt that failed. The
-// zero policy has the values below, which are those of openai-go but for the
-// bound on what a server may ask for.
+// zero policy has the values below, which are those of openai-go.
 type RetryPolicy struct {
 	// Attempts is how many are made at most, the first included. 0 is 3; with 1
 	// no call is made again.
@@ -30,7 +29,7 @@ type RetryPolicy struct {
 	// to 1. 0 is 0.25, and a negative one is none.
 	Jitter float64
 	// MaxServerWait bounds the wait that a server may ask for. One that asks for
-	// more is not asked again: its answer is returned. 0 is one minute.
+	// more is not asked again: its answer is returned. 0 is two minutes.
 	MaxServerWait time.Duration
 }
 
@@ -61,7 +60,7 @@ func WithRetries(p RetryPolicy) Option {
 		p.MaxWait = 8 * time.Second
 	}
 	if p.MaxServerWait <= 0 {
-		p.MaxServerWait = time.Minute
+		p.MaxServerWait = 2 * time.Minute
 	}
 	switch {
 	case p.Jitter < 0:

@@ -5,16 +5,12 @@ package tachoopenai
 import (
 	"errors"
 	"net/http"
-	"time"
 
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/option"
 
 	"github.com/tacho-go/tacho"
 )
-
-// maxServerWait is the longest wait that the SDK takes from a server.
-const maxServerWait = 2 * time.Minute
 
 // Client is an openai.Client whose calls are measured. Where a function wants
 // the SDK's type, hand it the field Client. It is safe for concurrent use; make
@@ -32,7 +28,7 @@ type Client struct {
 //
 // What becomes of the SDK's retries and time-outs is said above.
 func NewClient(opts ...option.RequestOption) Client {
-	measure := []tacho.Option{tacho.WithRetries(tacho.RetryPolicy{MaxServerWait: maxServerWait})}
+	measure := []tacho.Option{tacho.WithRetries(tacho.RetryPolicy{})}
 	// First, so that it is around all other middlewares: they run once an attempt.
 	all := []option.RequestOption{nil}
 	for _, o := range opts {
