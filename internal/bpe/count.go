@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpe
+
+// Count returns how many tokens valid UTF-8 has.
+func (v *Vocabulary) Count(split Splitter, b []byte) int {
+	n := 0
+	var s *scratch
+	for i := 0; i < len(b); {
+		end := split(b, i)
+		if v.whole(b, i, end) != none {
+			n++
+		} else {
+			if s == nil {
+				s = scratches.Get().(*scratch)
+			}
+			n += len(v.encode(s, b[i:end]))
+		}
+		i = end
+	}
+	if s != nil {
+		s.free()
+	}
+	return n
+}
+
+// Append appends the tokens of valid UTF-8 to dst.
+func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
+	var s *scratch
+	for i := 0; i < len(b); {
+		end := split(b, i)
+		if id := v.whole(b, i, end); id != none {
+			dst = append(dst, int(id))
+		} else {
+			if s == nil {
+				s = scratches.Get().(*scratch)
+			}
+			for _, id := range v.encode(s, b[i:end]) {
+				dst = append(dst, int(id))
+			}
+		}
+		i = end
+	}
+	if s != nil {
+		s.free()
+	}
+	return dst
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package bpe
+
+import (
+	"compress/gzip"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// none is no token.
+const none = ^uint32(0)
+
+// maxTokens bounds the numbers of tokens: three of them fit into one word of
+// the table of pairs.
+const maxTokens = 1 << 20
+
+// A Vocabulary is the tokens of an encoding, in the order in which byte-pair
+// encoding merges them. It does not change after it is made, and may be used
+// concurrently.
+type Vocabulary struct {
+	text    []byte    // the tokens' bytes, one token after the other
+	offsets []uint32  // where token i begins in text; one more for the end
+	parents []parents // what token i is merged of; itself if it is one byte
+	longest int       // bytes of the longest token
+
+	bytes [256]uint32 // the tokens of one byte
+	two   []uint32    // those of two bytes, by these bytes
+	short shortTable  // those of at most 8 bytes
+	long  longTable   // the others
+	pairs pairTable   // what two tokens are merged to
+	heads headTable   // lengths of tokens by their first 4 bytes
+}
+
+type parents struct{ left, right uint32 }
+
+// load reads an embedded vocabulary: the first limit tokens of it, or all of
+// them if limit is 0.
+func load(data string, limit int) (*Vocabulary, error) {
+	zr, err := gzip.NewReader(strings.NewReader(data))
+	if err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	var head [4 + 256]byte
+	if _, err := io.ReadFull(zr, head[:]); err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	total := int(binary.LittleEndian.Uint32(head[:]))
+	if total < 256 || total > maxTokens {
+		return nil, fmt.Errorf("vocabulary: %d tokens", total)
+	}
+	n := total - 256
+	planes := make([]byte, 6*n)
+	if _, err := io.ReadFull(zr, planes); err != nil {
+		return nil, fmt.Errorf("vocabulary: %w", err)
+	}
+	if limit > 0 {
+		total = limit
+	}
+	pairs := make([]parents, total)
+	for i := range pairs[:256] {
+		pairs[i] = parents{uint32(i), uint32(i)}
+	}
+	l0, l1, l2 := planes[:n], planes[n:2*n], planes[2*n:3*n]
+	r0, r1, r2 := planes[3*n:4*n], planes[4*n:5*n], planes[5*n:]
+	for i := range total - 256 {
+		p := parents{
+			uint32(l0[i]) | uint32(l1[i])<<8 | uint32(l2[i])<<16,
+			uint32(r0[i]) | uint32(r1[i])<<8 | uint32(r2[i])<<16,
+		}
+		if p.left == 0xffffff {
+			p = parents{none, none}
+		} else if p.left >= uint32(256+i) || p.right >= uint32(256+i) {
+			return nil, fmt.Errorf("vocabulary: token %d is merged of %d and %d", 256+i, p.left, p.right)
+		}
+		pairs[256+i] = p
+	}
+	return newVocabulary(head[4:], pairs), nil
+}
+
+// newVocabulary makes a vocabulary of the bytes that the first 256 tokens
+// stand for and the parents of all. A number without a token has none for
+// both.
+func newVocabulary(singles []byte, pairs []parents) *Vocabulary {
+	v := &Vocabulary{parents: pairs, offsets: make([]uint32, len(pairs)+1)}
+	size, short := uint32(0), 0
+	lengths := v.offsets[1:] // of each token, for now
+	for i, p := range pairs {
+		switch {
+		case i < 256:
+			lengths[i] = 1
+		case p.left != none:
+			lengths[i] = lengths[p.left] + lengths[p.right]
+		}
+		size += lengths[i]
+		v.longest = max(v.longest, int(lengths[i]))
+		if lengths[i] <= 8 {
+			short++
+		}
+	}
+	v.text = make([]byte, 0, size)
+	for i, p := range pairs {
+		begin := uint32(len(v.text))
+		v.offsets[i] = begin
+		switch {
+		case i < 256:
+			v.text = append(v.text, singles[i])
+		case p.left != none:
+			v.text = append(v.text, v.token(p.left)...)
+			v.text = append(v.text, v.token(p.right)...)
+		}
+		v.offsets[i+1] = uint32(len(v.text))
+	}
+	v.index(short)
+	return v
+}
+
+// index fills the tables.
+func (v *Vocabulary) index(short int) {
+	v.two = make([]uint32, 1<<16)
+	for i := range v.two {
+		v.two[i] = none
+	}
+	v.short.make(short)
+	v.long.make(len(v.parents) - short)
+	v.pairs.make(len(v.parents))
+	v.heads.make(len(v.parents) / 4)
+	for i, p := range v.parents {
+		id, t := uint32(i), v.token(uint32(i))
+		switch n := len(t); {
+		case n == 0:
+			continue
+		case n == 1:
+			v.bytes[t[0]] = id
+		case n == 2:
+			v.two[binary.LittleEndian.Uint16(t)] = id
+		}
+		if len(t) <= 8 {
+			v.short.add(word8(t, 0, len(t)), id, len(t))
+		} else {
+			v.long.add(t, id)
+		}
+		if len(t) > 1 {
+			v.pairs.add(p.left, p.right, id)
+		}
+		if len(t) >= 4 {
+			v.heads.add(t)
+		}
+	}
+}
+
+// token returns the bytes of a token, which are empty if there is none of that
+// number.
+func (v *Vocabulary) token(id uint32) []byte {
+	return v.text[v.offsets[id]:v.offsets[id+1]]
+}
+
+// size returns how many bytes a token has.
+func (v *Vocabulary) size(id uint32) int { return int(v.offsets[id+1] - v.offsets[id]) }
+
+// whole returns the token that has the bytes of b from i to end, at least one,
+// or none.
+func (v *Vocabulary) whole(b []byte, i, end int) uint32 {
+	switch n := end - i; {
+	case n == 1:
+		return v.bytes[b[i]]
+	case n == 2:
+		return v.two[binary.LittleEndian.Uint16(b[i:])]
+	case n <= 8:
+		return v.short.find(word8(b, i, n), n)
+	case n <= v.longest:
+		return v.long.find(v, b[i:end])
+	default:
+		return none
+	}
+}
+
+// prefix returns the longest token of at most limit bytes that b has from i on.
+// There is one of one byte always.
+func (v *Vocabulary) prefix(b []byte, i, limit int) uint32 {
+	if limit >= 4 {
+		for lengths := v.heads.find(binary.LittleEndian.Uint32(b[i:]), limit); lengths != 0; {
+			n := lengths.longest()
+			if n == overlong {
+				if id := v.overlong(b, i, limit); id != none {
+					return id
+				}
+			} else if id := v.whole(b, i, i+n); id != none {
+				return id
+			}
+			lengths = lengths.without(n)
+		}
+	}
+	if limit >= 3 {
+		if id := v.short.find(word8(b, i, 3), 3); id != none {
+			return id
+		}
+	}
+	if limit >= 2 {
+		if id := v.two[binary.LittleEndian.Uint16(b[i:])]; id != none {
+			return id
+		}
+	}
+	return v.bytes[b[i]]
+}
+
+// overlong is prefix among the tokens of at least overlong bytes.
+func (v *Vocabulary) overlong(b []byte, i, limit int) uint32 {
+	for n := min(limit, v.longest); n >= overlong; n-- {
+		if id := v.long.find(v, b[i:i+n]); id != none {
+			return id
+		}
+	}
+	return none
+}
