@@ -4,8 +4,9 @@ package bpe
 
 import "sync"
 
-// scratch is what encoding a piece by backtracking needs.
+// scratch is what encoding a piece needs.
 type scratch struct {
+	merged merged
 	tokens []uint32 // those chosen so far
 	dead   []uint64 // a bit for each offset from which no way leads to the end
 }
@@ -25,12 +26,15 @@ func (s *scratch) free() {
 // encode splits the piece b into tokens as merging its bytes pair by pair
 // does, the lowest token first. They are in s until the next use of it.
 //
-// Tokens are chosen from the left, the longest first, such that each pair of
+// In a piece of more than mergeLimit bytes tokens are chosen from the left, the longest first, such that each pair of
 // neighbours is one that merging leaves as it is; where none fits, the last
 // choice is taken back and a shorter one made. An offset that is left so is
 // never tried again, so that each is left once at most: what it takes is
 // bounded by the bytes of the piece times the most tokens that begin alike.
 func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
+	if len(b) <= mergeLimit {
+		return v.merge(&s.merged, b)
+	}
 	words := len(b)>>6 + 1
 	if cap(s.dead) < words {
 		s.dead = make([]uint64, words)
@@ -40,8 +44,7 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 	tokens := s.tokens[:0]
 	last := none
 	for i, limit := 0, len(b); i < len(b); {
-		next := v.prefix(b, i, limit)
-		n := v.size(next)
+		next, n := v.prefix(b, i, limit)
 		for {
 			if end := i + n; dead[end>>6]>>(end&63)&1 == 0 && (last == none || v.neighbours(last, next)) {
 				tokens = append(tokens, next)
@@ -50,8 +53,7 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 				break
 			}
 			if n > 1 {
-				next = v.prefix(b, i, n-1)
-				n = v.size(next)
+				next, n = v.prefix(b, i, n-1)
 				continue
 			}
 			// No token fits here: take the last one back and try a shorter.
@@ -82,20 +84,20 @@ func (v *Vocabulary) neighbours(left, right uint32) bool {
 		}
 		if left > right {
 			limit = left
-			left = v.parents[left].right
+			left = v.right[left]
 			if left == limit { // one byte
 				limit = right + 1
-				right = v.parents[right].left
+				right = v.left[right]
 				if right+1 == limit {
 					return true
 				}
 			}
 		} else {
 			limit = right + 1
-			right = v.parents[right].left
+			right = v.left[right]
 			if right+1 == limit {
 				limit = left
-				left = v.parents[left].right
+				left = v.right[left]
 				if left == limit {
 					return true
 				}

@@ -100,8 +100,8 @@ func (t *longTable) add(b []byte, id uint32) {
 	}
 }
 
-func (t *longTable) find(v *Vocabulary, b []byte) uint32 {
-	h := longHash(b)
+// find returns the token of the bytes b, whose hash is h.
+func (t *longTable) find(v *Vocabulary, b []byte, h uint64) uint32 {
 	for i := h >> t.shift; i < uint64(len(t.slots)); i = (i + 1) & uint64(len(t.slots)-1) {
 		s := t.slots[i]
 		if s.id == 0 {
@@ -117,19 +117,27 @@ func (t *longTable) find(v *Vocabulary, b []byte) uint32 {
 // pairTable finds what two tokens are merged to. A slot has the three numbers,
 // 20 bits each; a free one is 0, which no pair is: it would be a token merged
 // to itself.
+//
+// Most pairs are asked for in vain, and the slots are too many for a core's
+// cache, so a filter of 4 bits a slot is looked at before: the hash of each
+// pair that is there sets one of them.
 type pairTable struct {
-	slots []uint64
-	shift int
+	slots  []uint64
+	filter []uint64
+	shift  int
 }
 
 func (t *pairTable) make(n int) {
 	k := tableBits(n)
-	t.slots, t.shift = make([]uint64, 1<<k), 64-k
+	t.slots, t.filter, t.shift = make([]uint64, 1<<k), make([]uint64, 1<<(k-4)), 64-k
 }
 
 func (t *pairTable) add(left, right, id uint32) {
 	key := uint64(left)<<20 | uint64(right)
-	for i := key * mix >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
+	h := key * mix
+	f := h >> (t.shift - 2)
+	t.filter[f>>6] |= 1 << (f & 63)
+	for i := h >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		if t.slots[i] == 0 {
 			t.slots[i] = key<<20 | uint64(id)
 			return
@@ -139,8 +147,16 @@ func (t *pairTable) add(left, right, id uint32) {
 
 // find returns the token, or none, which is larger than any.
 func (t *pairTable) find(left, right uint32) uint32 {
+	h := (uint64(left)<<20 | uint64(right)) * mix
+	if f := h >> (t.shift - 2); t.filter[f>>6]>>(f&63)&1 == 0 {
+		return none
+	}
+	return t.probe(left, right, h)
+}
+
+func (t *pairTable) probe(left, right uint32, h uint64) uint32 {
 	key := uint64(left)<<20 | uint64(right)
-	for i := key * mix >> t.shift; i < uint64(len(t.slots)); i = (i + 1) & uint64(len(t.slots)-1) {
+	for i := h >> t.shift; i < uint64(len(t.slots)); i = (i + 1) & uint64(len(t.slots)-1) {
 		s := t.slots[i]
 		if s>>20 == key && s != 0 {
 			return uint32(s) & (maxTokens - 1)
@@ -179,7 +195,7 @@ func (t *headTable) make(n int) {
 }
 
 func (t *headTable) add(token []byte) {
-	if 2*t.used > len(t.slots) {
+	if 4*t.used > 3*len(t.slots) {
 		old := t.slots
 		t.make(len(old))
 		for _, s := range old {

@@ -21,10 +21,11 @@ const maxTokens = 1 << 20
 // encoding merges them. It does not change after it is made, and may be used
 // concurrently.
 type Vocabulary struct {
-	text    []byte    // the tokens' bytes, one token after the other
-	offsets []uint32  // where token i begins in text; one more for the end
-	parents []parents // what token i is merged of; itself if it is one byte
-	longest int       // bytes of the longest token
+	text    []byte   // the tokens' bytes, one token after the other
+	offsets []uint32 // where token i begins in text; one more for the end
+	left    []uint32 // what token i is merged of: itself if it is one byte,
+	right   []uint32 // none if there is no token of that number
+	longest int      // bytes of the longest token
 
 	bytes [256]uint32 // the tokens of one byte
 	two   []uint32    // those of two bytes, by these bytes
@@ -33,8 +34,6 @@ type Vocabulary struct {
 	pairs pairTable   // what two tokens are merged to
 	heads headTable   // lengths of tokens by their first 4 bytes
 }
-
-type parents struct{ left, right uint32 }
 
 // load reads an embedded vocabulary: the first limit tokens of it, or all of
 // them if limit is 0.
@@ -59,40 +58,38 @@ func load(data string, limit int) (*Vocabulary, error) {
 	if limit > 0 {
 		total = limit
 	}
-	pairs := make([]parents, total)
-	for i := range pairs[:256] {
-		pairs[i] = parents{uint32(i), uint32(i)}
+	left, right := make([]uint32, total), make([]uint32, total)
+	for i := range uint32(256) {
+		left[i], right[i] = i, i
 	}
 	l0, l1, l2 := planes[:n], planes[n:2*n], planes[2*n:3*n]
 	r0, r1, r2 := planes[3*n:4*n], planes[4*n:5*n], planes[5*n:]
 	for i := range total - 256 {
-		p := parents{
-			uint32(l0[i]) | uint32(l1[i])<<8 | uint32(l2[i])<<16,
-			uint32(r0[i]) | uint32(r1[i])<<8 | uint32(r2[i])<<16,
+		l := uint32(l0[i]) | uint32(l1[i])<<8 | uint32(l2[i])<<16
+		r := uint32(r0[i]) | uint32(r1[i])<<8 | uint32(r2[i])<<16
+		if l == 0xffffff {
+			l, r = none, none
+		} else if l >= uint32(256+i) || r >= uint32(256+i) {
+			return nil, fmt.Errorf("vocabulary: token %d is merged of %d and %d", 256+i, l, r)
 		}
-		if p.left == 0xffffff {
-			p = parents{none, none}
-		} else if p.left >= uint32(256+i) || p.right >= uint32(256+i) {
-			return nil, fmt.Errorf("vocabulary: token %d is merged of %d and %d", 256+i, p.left, p.right)
-		}
-		pairs[256+i] = p
+		left[256+i], right[256+i] = l, r
 	}
-	return newVocabulary(head[4:], pairs), nil
+	return newVocabulary(head[4:], left, right), nil
 }
 
 // newVocabulary makes a vocabulary of the bytes that the first 256 tokens
 // stand for and the parents of all. A number without a token has none for
 // both.
-func newVocabulary(singles []byte, pairs []parents) *Vocabulary {
-	v := &Vocabulary{parents: pairs, offsets: make([]uint32, len(pairs)+1)}
+func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
+	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1)}
 	size, short := uint32(0), 0
 	lengths := v.offsets[1:] // of each token, for now
-	for i, p := range pairs {
+	for i, l := range left {
 		switch {
 		case i < 256:
 			lengths[i] = 1
-		case p.left != none:
-			lengths[i] = lengths[p.left] + lengths[p.right]
+		case l != none:
+			lengths[i] = lengths[l] + lengths[right[i]]
 		}
 		size += lengths[i]
 		v.longest = max(v.longest, int(lengths[i]))
@@ -101,15 +98,14 @@ func newVocabulary(singles []byte, pairs []parents) *Vocabulary {
 		}
 	}
 	v.text = make([]byte, 0, size)
-	for i, p := range pairs {
-		begin := uint32(len(v.text))
-		v.offsets[i] = begin
+	v.offsets[0] = 0
+	for i, l := range left {
 		switch {
 		case i < 256:
 			v.text = append(v.text, singles[i])
-		case p.left != none:
-			v.text = append(v.text, v.token(p.left)...)
-			v.text = append(v.text, v.token(p.right)...)
+		case l != none:
+			v.text = append(v.text, v.token(l)...)
+			v.text = append(v.text, v.token(right[i])...)
 		}
 		v.offsets[i+1] = uint32(len(v.text))
 	}
@@ -124,10 +120,10 @@ func (v *Vocabulary) index(short int) {
 		v.two[i] = none
 	}
 	v.short.make(short)
-	v.long.make(len(v.parents) - short)
-	v.pairs.make(len(v.parents))
-	v.heads.make(len(v.parents) / 4)
-	for i, p := range v.parents {
+	v.long.make(len(v.left) - short)
+	v.pairs.make(len(v.left))
+	v.heads.make(len(v.left) / 5)
+	for i, l := range v.left {
 		id, t := uint32(i), v.token(uint32(i))
 		switch n := len(t); {
 		case n == 0:
@@ -143,7 +139,7 @@ func (v *Vocabulary) index(short int) {
 			v.long.add(t, id)
 		}
 		if len(t) > 1 {
-			v.pairs.add(p.left, p.right, id)
+			v.pairs.add(l, v.right[i], id)
 		}
 		if len(t) >= 4 {
 			v.heads.add(t)
@@ -171,47 +167,47 @@ func (v *Vocabulary) whole(b []byte, i, end int) uint32 {
 	case n <= 8:
 		return v.short.find(word8(b, i, n), n)
 	case n <= v.longest:
-		return v.long.find(v, b[i:end])
+		return v.long.find(v, b[i:end], longHash(b[i:end]))
 	default:
 		return none
 	}
 }
 
-// prefix returns the longest token of at most limit bytes that b has from i on.
-// There is one of one byte always.
-func (v *Vocabulary) prefix(b []byte, i, limit int) uint32 {
+// prefix returns the longest token of at most limit bytes that b has from i on,
+// and how many it has. There is one of one byte always.
+func (v *Vocabulary) prefix(b []byte, i, limit int) (id uint32, n int) {
 	if limit >= 4 {
 		for lengths := v.heads.find(binary.LittleEndian.Uint32(b[i:]), limit); lengths != 0; {
 			n := lengths.longest()
 			if n == overlong {
-				if id := v.overlong(b, i, limit); id != none {
-					return id
+				if id, n := v.overlong(b, i, limit); id != none {
+					return id, n
 				}
 			} else if id := v.whole(b, i, i+n); id != none {
-				return id
+				return id, n
 			}
 			lengths = lengths.without(n)
 		}
 	}
 	if limit >= 3 {
 		if id := v.short.find(word8(b, i, 3), 3); id != none {
-			return id
+			return id, 3
 		}
 	}
 	if limit >= 2 {
 		if id := v.two[binary.LittleEndian.Uint16(b[i:])]; id != none {
-			return id
+			return id, 2
 		}
 	}
-	return v.bytes[b[i]]
+	return v.bytes[b[i]], 1
 }
 
 // overlong is prefix among the tokens of at least overlong bytes.
-func (v *Vocabulary) overlong(b []byte, i, limit int) uint32 {
-	for n := min(limit, v.longest); n >= overlong; n-- {
-		if id := v.long.find(v, b[i:i+n]); id != none {
-			return id
+func (v *Vocabulary) overlong(b []byte, i, limit int) (id uint32, n int) {
+	for n = min(limit, v.longest); n >= overlong; n-- {
+		if id := v.long.find(v, b[i:i+n], longHash(b[i:i+n])); id != none {
+			return id, n
 		}
 	}
-	return none
+	return none, 0
 }
