@@ -2,25 +2,36 @@
 
 package bpe
 
-import "sync"
-
-// scratch is what encoding a piece needs.
+// scratch is what encoding a piece needs. It is of one vocabulary.
 type scratch struct {
 	merged merged
 	tokens []uint32 // those chosen so far
 	dead   []uint64 // a bit for each offset from which no way leads to the end
+	steps  int      // choices tried, for the tests
+	known  [1 << knownBits]uint64
 }
 
-// The most tokens and words that a scratch keeps for the next use: those of
-// pieces of a megabyte.
+// knownBits is the logarithm of how many answers of neighbours are kept: 32 KB.
+// Text repeats itself, and a long run of one character asks for the same few
+// pairs again and again.
+const knownBits = 12
+
+// The most tokens that a scratch keeps room for: those of a piece of a
+// megabyte.
 const keepScratch = 1 << 20
 
-var scratches = sync.Pool{New: func() any { return &scratch{tokens: make([]uint32, 0, 256), dead: make([]uint64, 0, 64)} }}
-
-func (s *scratch) free() {
-	if cap(s.tokens) <= keepScratch {
-		scratches.Put(s)
+func (v *Vocabulary) getScratch() *scratch {
+	if s, ok := v.scratches.Get().(*scratch); ok {
+		return s
 	}
+	return new(scratch)
+}
+
+func (v *Vocabulary) putScratch(s *scratch) {
+	if cap(s.tokens) > keepScratch {
+		s.tokens, s.dead = nil, nil
+	}
+	v.scratches.Put(s)
 }
 
 // encode splits the piece b into tokens as merging its bytes pair by pair
@@ -43,33 +54,47 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 	clear(dead)
 	tokens := s.tokens[:0]
 	last := none
-	for i, limit := 0, len(b); i < len(b); {
-		next, n := v.prefix(b, i, limit)
+	for i := 0; i < len(b); {
+		next, n := v.prefix(b, i, len(b)-i)
 		for {
-			if end := i + n; dead[end>>6]>>(end&63)&1 == 0 && (last == none || v.neighbours(last, next)) {
+			s.steps++
+			end := i + n
+			if dead[end>>6]>>(end&63)&1 == 0 && (last == none || s.neighbours(v, last, next)) {
 				tokens = append(tokens, next)
 				last, i = next, end
-				limit = len(b) - i
 				break
 			}
-			if n > 1 {
-				next, n = v.prefix(b, i, n-1)
-				continue
+			for n == 1 {
+				// No token fits here: take the last one back, a shorter is next.
+				dead[i>>6] |= 1 << (i & 63)
+				next, n = last, v.size(last)
+				i -= n
+				tokens = tokens[:len(tokens)-1]
+				if last = none; len(tokens) > 0 {
+					last = tokens[len(tokens)-1]
+				}
 			}
-			// No token fits here: take the last one back and try a shorter.
-			dead[i>>6] |= 1 << (i & 63)
-			n = v.size(last)
-			i -= n
-			limit = n - 1
-			tokens = tokens[:len(tokens)-1]
-			if last = none; len(tokens) > 0 {
-				last = tokens[len(tokens)-1]
-			}
-			break
+			next, n = v.shorten(next)
 		}
 	}
 	s.tokens = tokens
 	return tokens
+}
+
+// neighbours is Vocabulary.neighbours with a memory.
+func (s *scratch) neighbours(v *Vocabulary, left, right uint32) bool {
+	const present, yes = 1 << 63, 1 << 62
+	key := present | uint64(left)<<20 | uint64(right)
+	slot := &s.known[key*mix>>(64-knownBits)]
+	if *slot&^yes == key {
+		return *slot&yes != 0
+	}
+	ok := v.neighbours(left, right)
+	*slot = key
+	if ok {
+		*slot |= yes
+	}
+	return ok
 }
 
 // neighbours reports whether merging leaves left and right as they are when

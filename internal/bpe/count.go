@@ -12,14 +12,14 @@ func (v *Vocabulary) Count(split Splitter, b []byte) int {
 			n++
 		} else {
 			if s == nil {
-				s = scratches.Get().(*scratch)
+				s = v.getScratch()
 			}
 			n += len(v.encode(s, b[i:end]))
 		}
 		i = end
 	}
 	if s != nil {
-		s.free()
+		v.putScratch(s)
 	}
 	return n
 }
@@ -33,7 +33,7 @@ func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
 			dst = append(dst, int(id))
 		} else {
 			if s == nil {
-				s = scratches.Get().(*scratch)
+				s = v.getScratch()
 			}
 			for _, id := range v.encode(s, b[i:end]) {
 				dst = append(dst, int(id))
@@ -42,7 +42,7 @@ func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
 		i = end
 	}
 	if s != nil {
-		s.free()
+		v.putScratch(s)
 	}
 	return dst
 }

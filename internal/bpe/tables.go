@@ -69,6 +69,21 @@ func (t *shortTable) find(w uint64, n int) uint32 {
 	return none
 }
 
+// triples is a filter of the tokens of 3 bytes.
+type triples [1 << (triplesBits - 6)]uint64
+
+const triplesBits = 17 // 16 KB
+
+func (t *triples) add(w uint64) {
+	f := w * mix >> (64 - triplesBits)
+	t[f>>6] |= 1 << (f & 63)
+}
+
+func (t *triples) may(w uint64) bool {
+	f := w * mix >> (64 - triplesBits)
+	return t[f>>6]>>(f&63)&1 != 0
+}
+
 // longTable finds tokens of more than 8 bytes, by a hash of the first 8, the
 // last 8 and their number; then all are compared.
 type longTable struct {
@@ -177,11 +192,13 @@ const overlong = 63
 func (l lengths) longest() int          { return bits.Len64(uint64(l)) - 1 }
 func (l lengths) without(n int) lengths { return l &^ (1 << n) }
 
-// headTable finds how long the tokens are that begin with 4 bytes.
+// headTable finds how long the tokens are that begin with 4 bytes. Like the
+// table of pairs it has a filter of 8 bits a slot.
 type headTable struct {
-	slots []headSlot
-	used  int
-	shift int
+	slots  []headSlot
+	filter []uint64
+	used   int
+	shift  int
 }
 
 type headSlot struct {
@@ -191,7 +208,7 @@ type headSlot struct {
 
 func (t *headTable) make(n int) {
 	k := tableBits(n)
-	t.slots, t.shift, t.used = make([]headSlot, 1<<k), 64-k, 0
+	t.slots, t.filter, t.shift, t.used = make([]headSlot, 1<<k), make([]uint64, 1<<(k-3)), 64-k, 0
 }
 
 func (t *headTable) add(token []byte) {
@@ -208,7 +225,10 @@ func (t *headTable) add(token []byte) {
 }
 
 func (t *headTable) put(head uint32, l lengths) {
-	for i := uint64(head) * mix >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
+	h := uint64(head) * mix
+	f := h >> (t.shift - 3)
+	t.filter[f>>6] |= 1 << (f & 63)
+	for i := h >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		s := &t.slots[i]
 		if s.lengths == 0 {
 			t.used++
@@ -223,6 +243,13 @@ func (t *headTable) put(head uint32, l lengths) {
 
 // find returns the lengths of tokens that begin with head, up to limit.
 func (t *headTable) find(head uint32, limit int) lengths {
+	if f := uint64(head) * mix >> (t.shift - 3); t.filter[f>>6]>>(f&63)&1 == 0 {
+		return 0
+	}
+	return t.probe(head, limit)
+}
+
+func (t *headTable) probe(head uint32, limit int) lengths {
 	for i := uint64(head) * mix >> t.shift; i < uint64(len(t.slots)); i = (i + 1) & uint64(len(t.slots)-1) {
 		s := &t.slots[i]
 		if s.lengths == 0 {

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // none is no token.
@@ -29,10 +31,17 @@ type Vocabulary struct {
 
 	bytes [256]uint32 // the tokens of one byte
 	two   []uint32    // those of two bytes, by these bytes
+	three triples     // whether there is one of 3 bytes
 	short shortTable  // those of at most 8 bytes
 	long  longTable   // the others
 	pairs pairTable   // what two tokens are merged to
 	heads headTable   // lengths of tokens by their first 4 bytes
+
+	// The longest token that a token begins with, and how many bytes it has
+	// above its number: found out when it is first asked for.
+	shorter []atomic.Uint32
+
+	scratches sync.Pool // of *scratch
 }
 
 // load reads an embedded vocabulary: the first limit tokens of it, or all of
@@ -81,7 +90,7 @@ func load(data string, limit int) (*Vocabulary, error) {
 // stand for and the parents of all. A number without a token has none for
 // both.
 func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
-	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1)}
+	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1), shorter: make([]atomic.Uint32, len(left))}
 	size, short := uint32(0), 0
 	lengths := v.offsets[1:] // of each token, for now
 	for i, l := range left {
@@ -132,6 +141,8 @@ func (v *Vocabulary) index(short int) {
 			v.bytes[t[0]] = id
 		case n == 2:
 			v.two[binary.LittleEndian.Uint16(t)] = id
+		case n == 3:
+			v.three.add(word8(t, 0, 3))
 		}
 		if len(t) <= 8 {
 			v.short.add(word8(t, 0, len(t)), id, len(t))
@@ -190,8 +201,10 @@ func (v *Vocabulary) prefix(b []byte, i, limit int) (id uint32, n int) {
 		}
 	}
 	if limit >= 3 {
-		if id := v.short.find(word8(b, i, 3), 3); id != none {
-			return id, 3
+		if w := word8(b, i, 3); v.three.may(w) {
+			if id := v.short.find(w, 3); id != none {
+				return id, 3
+			}
 		}
 	}
 	if limit >= 2 {
@@ -210,4 +223,17 @@ func (v *Vocabulary) overlong(b []byte, i, limit int) (id uint32, n int) {
 		}
 	}
 	return none, 0
+}
+
+// shorten returns the longest token that a token of at least two bytes begins
+// with, other than itself, and how many bytes it has.
+func (v *Vocabulary) shorten(token uint32) (id uint32, n int) {
+	if known := v.shorter[token].Load(); known != 0 {
+		return known & (maxTokens - 1), int(known >> 20)
+	}
+	id, n = v.prefix(v.token(token), 0, v.size(token)-1)
+	if n < 1<<12 {
+		v.shorter[token].Store(id | uint32(n)<<20)
+	}
+	return id, n
 }
