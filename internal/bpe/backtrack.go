@@ -7,6 +7,7 @@ type scratch struct {
 	merged merged
 	tokens []uint32 // those chosen so far
 	dead   []uint64 // a bit for each offset from which no way leads to the end
+	clean  []byte   // text made valid
 	steps  int      // choices tried, for the tests
 	known  [1 << knownBits]uint64
 }
@@ -16,8 +17,8 @@ type scratch struct {
 // pairs again and again.
 const knownBits = 12
 
-// The most tokens that a scratch keeps room for: those of a piece of a
-// megabyte.
+// The most tokens, and bytes, that a scratch keeps room for: those of a piece
+// of a megabyte.
 const keepScratch = 1 << 20
 
 func (v *Vocabulary) getScratch() *scratch {
@@ -30,6 +31,9 @@ func (v *Vocabulary) getScratch() *scratch {
 func (v *Vocabulary) putScratch(s *scratch) {
 	if cap(s.tokens) > keepScratch {
 		s.tokens, s.dead = nil, nil
+	}
+	if cap(s.clean) > keepScratch {
+		s.clean = nil
 	}
 	v.scratches.Put(s)
 }

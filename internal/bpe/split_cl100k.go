@@ -8,13 +8,13 @@ package bpe
 //	?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
 // where the second line begins with a space.
-func Cl100k(b []byte, i int) int { return cl100k(b, i, 3) }
+func Cl100k(b []byte, i int) int { return splitCl100k(b, i, 3) }
 
 // Qwen is the pattern of Qwen 2 and later: that of cl100k_base, but for numbers,
 // each digit of which is a piece.
-func Qwen(b []byte, i int) int { return cl100k(b, i, 1) }
+func Qwen(b []byte, i int) int { return splitCl100k(b, i, 1) }
 
-func cl100k(b []byte, i, digits int) int {
+func splitCl100k(b []byte, i, digits int) int {
 	class, width := classAt(b, i)
 	next := i + width
 	switch {

@@ -158,6 +158,9 @@ func (v *Vocabulary) index(short int) {
 	}
 }
 
+// Len returns one more than the largest number of a token.
+func (v *Vocabulary) Len() int { return len(v.left) }
+
 // token returns the bytes of a token, which are empty if there is none of that
 // number.
 func (v *Vocabulary) token(id uint32) []byte {
