@@ -4,8 +4,8 @@ package tacho
 
 import (
 	"fmt"
+	"io"
 	"strconv"
-	"unicode/utf8"
 	"unsafe"
 
 	"github.com/tacho-go/tacho/internal/bpe"
@@ -152,32 +152,52 @@ func (e *Encoding) checkSpecial(text string) error {
 // that is no token is an error. The tokens of a part of a text may begin or end
 // inside a code point; what is returned is then no valid UTF-8.
 func (e *Encoding) Decode(tokens []int) (string, error) {
-	var text []byte
-	for i, token := range tokens {
-		ok := false
-		if e.impl != nil {
-			text, ok = e.impl.AppendText(text, token)
-		}
-		if !ok {
-			return "", fmt.Errorf("tacho: %d, at %d, is no token of %s", token, i, e.Name())
-		}
+	if e.impl == nil {
+		return "", nil
+	}
+	text, bad := e.impl.Decode(tokens)
+	if bad >= 0 {
+		return "", fmt.Errorf("tacho: %d, at %d, is no token", tokens[bad], bad)
 	}
 	return string(text), nil
 }
 
 // Truncate returns the longest beginning of a text that ends where a token
 // does, never inside a code point, and has at most limit tokens; and how many
-// it has. It reads no more of the text than it returns, and a piece: a word,
-// mostly. If the text is not valid UTF-8, U+FFFD stands in it for each bad byte.
+// it has. With OpenAI's encodings it reads no more of the text than it returns,
+// and a piece, a word mostly. What the encoding reads otherwise than it is
+// written is returned as it is read: bad UTF-8 as U+FFFD, with some tokenizers
+// text in Unicode's normal form C.
 func (e *Encoding) Truncate(text string, limit int) (cut string, tokens int) {
 	if e.impl == nil || limit <= 0 {
 		return "", 0
 	}
-	if !utf8.ValidString(text) {
-		text = string(bpe.AppendValid(nil, view(text)))
+	normal := e.impl.Normal(view(text))
+	end, tokens := e.impl.Truncate(normal, limit)
+	if len(text) == 0 || len(normal) == len(text) && unsafe.SliceData(normal) == unsafe.StringData(text) {
+		return text[:end], tokens
 	}
-	end, tokens := e.impl.Truncate(view(text), limit)
-	return text[:end], tokens
+	return string(normal[:end]), tokens
+}
+
+// LoadTokenizer reads a tokenizer.json of Hugging Face: byte-level BPE as Llama
+// 3, Qwen 2.5 and 3, DeepSeek V3, Mistral Nemo and gpt-oss have it, or BPE of
+// code points with byte_fallback as Gemma and Llama 2. A pattern, normalizer or
+// kind of token that it does not know exactly is an error, never a guess.
+//
+// Added tokens that the file does not call special are matched in every text,
+// special ones as [Specials] says. Templates are not applied: no token for the
+// beginning of a text is counted.
+//
+// A [TokenCounter] of these holds 4 KB and the last word if the file has a
+// normal form, added tokens or DeepSeek's patterns, and the whole text with
+// BPE of code points, whose merges may reach over all of it.
+func LoadTokenizer(r io.Reader) (*Encoding, error) {
+	impl, err := bpe.ReadTokenizer(r)
+	if err != nil {
+		return nil, fmt.Errorf("tacho: tokenizer: %w", err)
+	}
+	return &Encoding{impl}, nil
 }
 
 // view returns the bytes of a string, which nothing writes to.

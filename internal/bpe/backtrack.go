@@ -5,9 +5,11 @@ package bpe
 // scratch is what encoding a piece needs. It is of one vocabulary.
 type scratch struct {
 	merged merged
+	list   symbols  // for a merger
 	tokens []uint32 // those chosen so far
 	dead   []uint64 // a bit for each offset from which no way leads to the end
 	clean  []byte   // text made valid
+	normal []byte   // and normal
 	steps  int      // choices tried, for the tests
 	known  [1 << knownBits]uint64
 }
@@ -30,10 +32,10 @@ func (v *Vocabulary) getScratch() *scratch {
 
 func (v *Vocabulary) putScratch(s *scratch) {
 	if cap(s.tokens) > keepScratch {
-		s.tokens, s.dead = nil, nil
+		s.tokens, s.dead, s.list = nil, nil, symbols{}
 	}
-	if cap(s.clean) > keepScratch {
-		s.clean = nil
+	if cap(s.clean) > keepScratch || cap(s.normal) > keepScratch {
+		s.clean, s.normal = nil, nil
 	}
 	v.scratches.Put(s)
 }
@@ -47,6 +49,9 @@ func (v *Vocabulary) putScratch(s *scratch) {
 // never tried again, so that each is left once at most: what it takes is
 // bounded by the bytes of the piece times the most tokens that begin alike.
 func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
+	if v.merger != nil {
+		return v.mergeList(s, b)
+	}
 	if len(b) <= mergeLimit {
 		return v.merge(&s.merged, b)
 	}
@@ -133,4 +138,20 @@ func (v *Vocabulary) neighbours(left, right uint32) bool {
 			}
 		}
 	}
+}
+
+// mergeList is encode by a merger.
+func (v *Vocabulary) mergeList(s *scratch, b []byte) []uint32 {
+	s.list.tokens = s.list.tokens[:0]
+	for _, c := range b {
+		s.list.tokens = append(s.list.tokens, v.bytes[c])
+	}
+	v.merger.merge(&s.list)
+	s.tokens = s.tokens[:0]
+	for _, id := range s.list.tokens {
+		if id != none {
+			s.tokens = append(s.tokens, id)
+		}
+	}
+	return s.tokens
 }

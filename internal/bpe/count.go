@@ -8,7 +8,7 @@ func (v *Vocabulary) Count(split Splitter, b []byte) int {
 	var s *scratch
 	for i := 0; i < len(b); {
 		end := split(b, i)
-		if v.whole(b, i, end) != none {
+		if v.piece(b, i, end) != none {
 			n++
 		} else {
 			if s == nil {
@@ -29,14 +29,14 @@ func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
 	var s *scratch
 	for i := 0; i < len(b); {
 		end := split(b, i)
-		if id := v.whole(b, i, end); id != none {
-			dst = append(dst, int(id))
+		if id := v.piece(b, i, end); id != none {
+			dst = append(dst, v.number(id))
 		} else {
 			if s == nil {
 				s = v.getScratch()
 			}
 			for _, id := range v.encode(s, b[i:end]) {
-				dst = append(dst, int(id))
+				dst = append(dst, v.number(id))
 			}
 		}
 		i = end

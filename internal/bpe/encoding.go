@@ -19,6 +19,11 @@ type Encoding struct {
 	pattern    *pattern
 	specials   specials
 	limit      int // one more than the largest number of a token
+
+	// Of a tokenizer file.
+	always    specials                   // those of specials that are matched without demand
+	normalize func(dst, b []byte) []byte // what is done to text before, or nil
+	pieces    *sentencePiece             // instead of vocabulary and pattern
 }
 
 // Name returns the name of the encoding.
@@ -97,35 +102,19 @@ func harmony(s *specials) {
 }
 
 // Count returns how many tokens b has, special tokens being ordinary text.
-func (e *Encoding) Count(b []byte) int {
-	if utf8.Valid(b) {
-		return e.vocabulary.Count(e.pattern.split, b)
-	}
-	s := e.vocabulary.getScratch()
-	s.clean = AppendValid(s.clean[:0], b)
-	n := e.vocabulary.Count(e.pattern.split, s.clean)
-	e.vocabulary.putScratch(s)
-	return n
-}
-
-// Append appends the tokens of b to dst, special tokens being ordinary text.
-func (e *Encoding) Append(dst []int, b []byte) []int {
-	if utf8.Valid(b) {
-		return e.vocabulary.Append(dst, e.pattern.split, b)
-	}
-	s := e.vocabulary.getScratch()
-	s.clean = AppendValid(s.clean[:0], b)
-	dst = e.vocabulary.Append(dst, e.pattern.split, s.clean)
-	e.vocabulary.putScratch(s)
-	return dst
-}
+func (e *Encoding) Count(b []byte) int { return e.count(b, &e.always) }
 
 // CountSpecial is Count where special tokens in the text are what they say.
-func (e *Encoding) CountSpecial(b []byte) int {
+func (e *Encoding) CountSpecial(b []byte) int { return e.count(b, &e.specials) }
+
+func (e *Encoding) count(b []byte, matched *specials) int {
+	if len(matched.ids) == 0 {
+		return e.countText(b)
+	}
 	n := 0
 	for len(b) > 0 {
-		begin, end, _ := e.specials.find(b)
-		n += e.Count(b[:begin])
+		begin, end, _ := matched.find(b)
+		n += e.countText(b[:begin])
 		if end > begin {
 			n++
 		}
@@ -134,17 +123,62 @@ func (e *Encoding) CountSpecial(b []byte) int {
 	return n
 }
 
+// Append appends the tokens of b to dst, special tokens being ordinary text.
+func (e *Encoding) Append(dst []int, b []byte) []int { return e.append(dst, b, &e.always) }
+
 // AppendSpecial is Append where special tokens in the text are what they say.
-func (e *Encoding) AppendSpecial(dst []int, b []byte) []int {
+func (e *Encoding) AppendSpecial(dst []int, b []byte) []int { return e.append(dst, b, &e.specials) }
+
+func (e *Encoding) append(dst []int, b []byte, matched *specials) []int {
 	for len(b) > 0 {
-		begin, end, id := e.specials.find(b)
-		dst = e.Append(dst, b[:begin])
+		begin, end, id := matched.find(b)
+		dst = e.appendText(dst, b[:begin])
 		if end > begin {
 			dst = append(dst, id)
 		}
 		b = b[end:]
 	}
 	return dst
+}
+
+// countText counts text without special tokens.
+func (e *Encoding) countText(b []byte) int {
+	switch {
+	case e.pieces != nil:
+		return e.pieces.count(b)
+	case e.normalize == nil && utf8.Valid(b):
+		return e.vocabulary.Count(e.pattern.split, b)
+	}
+	s := e.vocabulary.getScratch()
+	n := e.vocabulary.Count(e.pattern.split, e.clean(s, b))
+	e.vocabulary.putScratch(s)
+	return n
+}
+
+func (e *Encoding) appendText(dst []int, b []byte) []int {
+	switch {
+	case e.pieces != nil:
+		return e.pieces.append(dst, b)
+	case e.normalize == nil && utf8.Valid(b):
+		return e.vocabulary.Append(dst, e.pattern.split, b)
+	}
+	s := e.vocabulary.getScratch()
+	dst = e.vocabulary.Append(dst, e.pattern.split, e.clean(s, b))
+	e.vocabulary.putScratch(s)
+	return dst
+}
+
+// clean returns b valid and normal, in the scratch.
+func (e *Encoding) clean(s *scratch, b []byte) []byte {
+	if !utf8.Valid(b) {
+		s.clean = AppendValid(s.clean[:0], b)
+		b = s.clean
+	}
+	if e.normalize != nil {
+		s.normal = e.normalize(s.normal[:0], b)
+		b = s.normal
+	}
+	return b
 }
 
 // FindSpecial returns where the first special token in b begins and ends. If
@@ -154,17 +188,29 @@ func (e *Encoding) FindSpecial(b []byte) (begin, end int) {
 	return begin, end
 }
 
-// AppendText appends the bytes of a token to dst. It reports whether there is a
-// token of that number.
-func (e *Encoding) AppendText(dst []byte, token int) ([]byte, bool) {
-	if text, ok := e.specials.text(token); ok {
-		return append(dst, text...), true
+// Decode returns the text of tokens. If one is no token of the encoding, bad is
+// its index, otherwise -1.
+func (e *Encoding) Decode(tokens []int) (text []byte, bad int) {
+	for i, token := range tokens {
+		if special, ok := e.specials.text(token); ok {
+			text = append(text, special...)
+			continue
+		}
+		var piece []byte
+		if token >= 0 && e.pieces != nil {
+			piece = e.pieces.textOf(token)
+		} else if token >= 0 {
+			piece = e.vocabulary.textOf(token)
+		}
+		if len(piece) == 0 {
+			return nil, i
+		}
+		text = append(text, piece...)
 	}
-	if token < 0 || token >= e.vocabulary.Len() {
-		return dst, false
+	if e.pieces != nil {
+		text = e.pieces.strip(text)
 	}
-	text := e.vocabulary.token(uint32(token))
-	return append(dst, text...), len(text) > 0
+	return text, -1
 }
 
 // AppendValid appends b to dst, each byte that does not belong to a code point

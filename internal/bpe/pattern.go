@@ -12,6 +12,8 @@ type pattern struct {
 	lines   bool // white space is cut after its last line end
 	newline bool // line ends belong to the punctuation before them
 	slash   bool // and so do slashes
+
+	other bool // it is none of this form: a stream cannot cut its text
 }
 
 var (
@@ -20,6 +22,8 @@ var (
 	qwen   = pattern{split: Qwen, digits: 1, lines: true, newline: true}
 	o200k  = pattern{split: O200k, cased: true, suffix: true, digits: 3, lines: true, newline: true, slash: true}
 	tekken = pattern{split: Tekken, cased: true, digits: 1, lines: true, newline: true, slash: true}
+
+	deepSeek = pattern{split: DeepSeek, other: true}
 )
 
 const unlimited = 1 << 30

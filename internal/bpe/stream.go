@@ -9,8 +9,8 @@ import "unicode/utf8"
 //
 // It holds the rest of the text that is not cut into pieces yet, at most
 // bufferSize bytes. A piece longer than that goes through chains, which need 8
-// KB more once. After that it allocates nothing. It may not be used
-// concurrently.
+// KB more once. After that it allocates nothing. Encodings that look at more
+// than pieces are gathered, see gather. It may not be used concurrently.
 type Counter struct {
 	e       *Encoding
 	scratch *scratch
@@ -20,6 +20,10 @@ type Counter struct {
 	part    [utf8.UTFMax]byte
 	parts   int // bytes of a code point that is not complete
 	long    long
+
+	// For encodings with which that cannot be done the text is gathered, and
+	// counted up to a place where it can be cut, if there are such places.
+	gathers, cuts bool
 }
 
 const (
@@ -27,8 +31,17 @@ const (
 	reserve    = 16 // for incomplete code points at the end of a text
 )
 
+// streams reports whether a Counter can cut the text at each piece.
+func (e *Encoding) streams() bool {
+	return e.pieces == nil && e.normalize == nil && len(e.always.ids) == 0 && !e.pattern.other &&
+		e.vocabulary.extra == nil && e.vocabulary.merger == nil
+}
+
 // NewCounter returns a counter of nothing so far.
 func (e *Encoding) NewCounter() *Counter {
+	if !e.streams() {
+		return &Counter{e: e, gathers: true, cuts: e.cuts()}
+	}
 	return &Counter{e: e, scratch: new(scratch), buf: make([]byte, 0, bufferSize+reserve), size: bufferSize}
 }
 
@@ -39,6 +52,10 @@ func (c *Counter) Reset() {
 
 // Write takes the next part of the text.
 func (c *Counter) Write(p []byte) {
+	if c.gathers {
+		c.gather(p)
+		return
+	}
 	for len(p) > 0 {
 		room := c.size - len(c.buf)
 		switch {
@@ -85,6 +102,9 @@ func (c *Counter) clean(p []byte) int {
 
 // Count returns how many tokens the text so far has.
 func (c *Counter) Count() int {
+	if c.gathers {
+		return c.count + c.e.Count(c.buf)
+	}
 	c.flush()
 	// Incomplete code points are bad bytes if nothing follows.
 	n := len(c.buf)
@@ -167,7 +187,7 @@ func (c *Counter) pieces(b []byte) int {
 		if end+8 > len(b) || i >= blank || body >= caps {
 			break
 		}
-		if v.whole(b, i, end) != none {
+		if v.piece(b, i, end) != none {
 			c.count++
 		} else {
 			c.count += len(v.encode(c.scratch, b[i:end]))

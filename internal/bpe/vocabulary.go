@@ -41,6 +41,14 @@ type Vocabulary struct {
 	// above its number: found out when it is first asked for.
 	shorter []atomic.Uint32
 
+	// Of a tokenizer file: the numbers of tokens there, the tokens by these
+	// numbers, and tokens that a piece can be but that no merges lead to.
+	ids    []uint32
+	tokens []uint32
+	extra  map[string]uint32
+
+	merger *merger // instead of backtracking, or nil
+
 	scratches sync.Pool // of *scratch
 }
 
@@ -90,8 +98,8 @@ func load(data string, limit int) (*Vocabulary, error) {
 // stand for and the parents of all. A number without a token has none for
 // both.
 func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
-	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1), shorter: make([]atomic.Uint32, len(left))}
-	size, short := uint32(0), 0
+	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1)}
+	size := uint32(0)
 	lengths := v.offsets[1:] // of each token, for now
 	for i, l := range left {
 		switch {
@@ -101,10 +109,6 @@ func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
 			lengths[i] = lengths[l] + lengths[right[i]]
 		}
 		size += lengths[i]
-		v.longest = max(v.longest, int(lengths[i]))
-		if lengths[i] <= 8 {
-			short++
-		}
 	}
 	v.text = make([]byte, 0, size)
 	v.offsets[0] = 0
@@ -118,12 +122,22 @@ func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
 		}
 		v.offsets[i+1] = uint32(len(v.text))
 	}
-	v.index(short)
+	v.index()
 	return v
 }
 
-// index fills the tables.
-func (v *Vocabulary) index(short int) {
+// index makes the tables of the tokens that are merged.
+func (v *Vocabulary) index() {
+	short := 0
+	for i, l := range v.left {
+		if n := v.size(uint32(i)); l != none {
+			v.longest = max(v.longest, n)
+			if n <= 8 {
+				short++
+			}
+		}
+	}
+	v.shorter = make([]atomic.Uint32, len(v.left))
 	v.two = make([]uint32, 1<<16)
 	for i := range v.two {
 		v.two[i] = none
@@ -135,7 +149,7 @@ func (v *Vocabulary) index(short int) {
 	for i, l := range v.left {
 		id, t := uint32(i), v.token(uint32(i))
 		switch n := len(t); {
-		case n == 0:
+		case l == none:
 			continue
 		case n == 1:
 			v.bytes[t[0]] = id
@@ -185,6 +199,40 @@ func (v *Vocabulary) whole(b []byte, i, end int) uint32 {
 	default:
 		return none
 	}
+}
+
+// piece returns the token that the piece from i to end is as a whole, or none.
+func (v *Vocabulary) piece(b []byte, i, end int) uint32 {
+	id := v.whole(b, i, end)
+	if id == none && v.extra != nil {
+		if id, ok := v.extra[string(b[i:end])]; ok {
+			return id
+		}
+	}
+	return id
+}
+
+// number returns the number that a token has outside.
+func (v *Vocabulary) number(id uint32) int {
+	if v.ids != nil {
+		return int(v.ids[id])
+	}
+	return int(id)
+}
+
+// textOf returns the bytes of the token that has a number outside, if there is
+// one.
+func (v *Vocabulary) textOf(number int) []byte {
+	if v.ids != nil {
+		if number >= len(v.tokens) || v.tokens[number] == none {
+			return nil
+		}
+		return v.token(v.tokens[number])
+	}
+	if number >= len(v.left) {
+		return nil
+	}
+	return v.token(uint32(number))
 }
 
 // prefix returns the longest token of at most limit bytes that b has from i on,
