@@ -192,20 +192,21 @@ func (e *Encoding) FindSpecial(b []byte) (begin, end int) {
 // its index, otherwise -1.
 func (e *Encoding) Decode(tokens []int) (text []byte, bad int) {
 	for i, token := range tokens {
-		if special, ok := e.specials.text(token); ok {
-			text = append(text, special...)
+		n := len(text)
+		if e.pieces != nil {
+			text = append(text, e.pieces.textOf(token)...)
+		}
+		if len(text) > n {
 			continue
 		}
-		var piece []byte
-		if token >= 0 && e.pieces != nil {
-			piece = e.pieces.textOf(token)
-		} else if token >= 0 {
-			piece = e.vocabulary.textOf(token)
+		if special, ok := e.specials.text(token); ok {
+			text = append(text, special...)
+		} else if token >= 0 && e.vocabulary != nil {
+			text = append(text, e.vocabulary.textOf(token)...)
 		}
-		if len(piece) == 0 {
+		if len(text) == n {
 			return nil, i
 		}
-		text = append(text, piece...)
 	}
 	if e.pieces != nil {
 		text = e.pieces.strip(text)
