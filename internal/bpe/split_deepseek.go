@@ -9,28 +9,24 @@ package bpe
 //	[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+|
 //	?[\p{P}\p{S}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
 //
-// where the last line begins with a space. What matches none, such as control
-// characters, is a piece up to the next match. For the third pattern the text
-// ends where a piece of the first two begins.
+// where the last line begins with a space. The third is applied to what the
+// others cut off too, and takes the middle dot of Kana out of it. What matches
+// none, such as control characters, is a piece up to the next match. For the
+// third pattern the text ends where a piece of the first two begins or ends.
 func DeepSeek(b []byte, i int) int {
 	class, width := classAt(b, i)
 	next := i + width
-	switch {
-	case class == number:
+	if class == number {
 		return numberRun(b, next, 2)
-	case width == 3 && isHan(b, i):
-		for next < len(b) && isHan(b, next) {
-			next += 3
-		}
-		return next
 	}
-	if end := deepSeekMatch(b, i, class, next); end > i {
+	han := isHan(b, i)
+	if end := deepSeekMatch(b, i, class, next, han); end > i {
 		return end
 	}
 	// Nothing matches here: the piece goes up to where something does.
 	for next < len(b) {
 		class, width := classAt(b, next)
-		if class == number || isHan(b, next) || deepSeekMatch(b, next, class, next+width) > next {
+		if class == number || isHan(b, next) != han || deepSeekMatch(b, next, class, next+width, han) > next {
 			break
 		}
 		next += width
@@ -38,8 +34,9 @@ func DeepSeek(b []byte, i int) int {
 	return next
 }
 
-// deepSeekMatch returns the end of what the third pattern matches at i, or i.
-func deepSeekMatch(b []byte, i int, class uint8, next int) int {
+// deepSeekMatch returns the end of what the third pattern matches at i, or i;
+// han tells whether the second pattern cut that off.
+func deepSeekMatch(b []byte, i int, class uint8, next int, han bool) int {
 	if class == symbol && b[i] < 0x80 && next < len(b) && ascii[b[next]]&letters != 0 {
 		for next < len(b) && ascii[b[next]]&letters != 0 {
 			next++
@@ -48,20 +45,24 @@ func deepSeekMatch(b []byte, i int, class uint8, next int) int {
 	}
 	switch {
 	case class&(letters|mark) != 0:
-		return markedRun(b, next)
+		return classRun(b, next, letters|mark, han)
 	case class&(newline|symbol) == 0: // may stand before letters
-		if end := markedRun(b, next); end > next {
+		if end := classRun(b, next, letters|mark, han); end > next {
 			return end
 		}
 	}
 	if b[i] == ' ' {
-		if end := symbolRun(b, next); end > next {
+		if end := classRun(b, next, symbol, han); end > next {
 			return newlineRun(b, end)
 		}
 	}
 	switch {
 	case class == symbol:
-		return newlineRun(b, symbolRun(b, next))
+		end := classRun(b, next, symbol, han)
+		if han {
+			return end
+		}
+		return newlineRun(b, end)
 	case class&whitespace != 0:
 		end := i
 		for end < len(b) {
@@ -81,24 +82,12 @@ func deepSeekMatch(b []byte, i int, class uint8, next int) int {
 	return i
 }
 
-// markedRun returns the end of [\p{L}\p{M}]* at i, before Han and Kana.
-func markedRun(b []byte, i int) int {
+// classRun returns the end of code points of some classes at i, as long as they
+// are cut off by the second pattern or not.
+func classRun(b []byte, i int, classes uint8, han bool) int {
 	for i < len(b) {
 		class, width := classAt(b, i)
-		if class&(letters|mark) == 0 || isHan(b, i) {
-			break
-		}
-		i += width
-	}
-	return i
-}
-
-// symbolRun returns the end of [\p{P}\p{S}]* at i, before the middle dot of
-// Kana, which is one.
-func symbolRun(b []byte, i int) int {
-	for i < len(b) {
-		class, width := classAt(b, i)
-		if class != symbol || isHan(b, i) {
+		if class&classes == 0 || isHan(b, i) != han {
 			break
 		}
 		i += width
