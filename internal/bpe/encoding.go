@@ -89,15 +89,13 @@ func harmony(s *specials) {
 		199998: "<|startoftext|>", 199999: "<|endoftext|>", 200002: "<|return|>", 200003: "<|constrain|>",
 		200005: "<|channel|>", 200006: "<|start|>", 200007: "<|end|>", 200008: "<|message|>", 200012: "<|call|>",
 	}
+	s.add("<|endofprompt|>", 200018) // as in o200k_base; the number has two texts
 	for id := 199998; id <= 201087; id++ {
 		text, ok := named[id]
 		if !ok {
 			text = fmt.Sprintf("<|reserved_%d|>", id)
 		}
 		s.add(text, id)
-		if id == 200018 {
-			s.add("<|endofprompt|>", id)
-		}
 	}
 }
 
