@@ -55,6 +55,9 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 	if len(b) <= mergeLimit {
 		return v.merge(&s.merged, b)
 	}
+	if len(b) > longPiece && v.mergeWindows(s, b) {
+		return s.tokens
+	}
 	words := len(b)>>6 + 1
 	if cap(s.dead) < words {
 		s.dead = make([]uint64, words)

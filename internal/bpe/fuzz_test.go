@@ -142,12 +142,12 @@ func TestMergeRandom(t *testing.T) {
 func randomPiece(v *Vocabulary, rnd *rand.Rand) []byte {
 	var piece []byte
 	if rnd.IntN(4) == 0 {
-		for range 1 + rnd.IntN(120) {
+		for range 1 + rnd.IntN(120+rnd.IntN(2)*600) {
 			piece = append(piece, "ae =-\n"[rnd.IntN(1+rnd.IntN(6))])
 		}
 		return piece
 	}
-	for range 1 + rnd.IntN(5) {
+	for range 1 + rnd.IntN(5+rnd.IntN(2)*60) {
 		t := v.token(uint32(rnd.IntN(v.Len())))
 		if len(t) == 0 {
 			continue
