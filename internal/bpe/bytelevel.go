@@ -79,11 +79,7 @@ func (e *Encoding) byteLevel(file *tokenizerFile, merges [][2]string) (err error
 		return err
 	}
 	e.vocabulary, err = mergedVocabulary(&file.Model, merges)
-	if err != nil {
-		return err
-	}
-	e.limit = len(e.vocabulary.tokens)
-	return nil
+	return err
 }
 
 // byteLevelNormalizer returns what makes text normal, or nil for nothing.

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// long texts that other tokenizers take a time for that grows with the square
+// longPieces are texts that other tokenizers take a time for that grows with the square
 // of their length, each of one piece.
 var longPieces = map[string]func(n int) string{
 	"a":        func(n int) string { return strings.Repeat("a", n) },

@@ -2,10 +2,7 @@
 
 package bpe
 
-import (
-	"fmt"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // An Encoding turns text into tokens: a vocabulary, the pattern that cuts the
 // text into pieces, and special tokens, which are matched in the text only on
@@ -18,7 +15,6 @@ type Encoding struct {
 	vocabulary *Vocabulary
 	pattern    *pattern
 	specials   specials
-	limit      int // one more than the largest number of a token
 
 	// Of a tokenizer file.
 	always    specials                   // those of specials that are matched without demand
@@ -28,76 +24,6 @@ type Encoding struct {
 
 // Name returns the name of the encoding.
 func (e *Encoding) Name() string { return e.name }
-
-// Names are those of the embedded encodings.
-func Names() []string {
-	return []string{"r50k_base", "p50k_base", "p50k_edit", "cl100k_base", "o200k_base", "o200k_harmony"}
-}
-
-// ByName returns an embedded encoding. Its vocabulary is loaded at the first
-// call.
-func ByName(name string) (*Encoding, error) {
-	e := &Encoding{name: name}
-	var err error
-	switch name {
-	case "r50k_base":
-		e.pattern = &r50k
-		e.vocabulary, err = R50kBase()
-		e.specials.add("<|endoftext|>", 50256)
-	case "p50k_base":
-		e.pattern = &r50k
-		e.vocabulary, err = P50kBase()
-		e.specials.add("<|endoftext|>", 50256)
-	case "p50k_edit":
-		e.pattern = &r50k
-		e.vocabulary, err = P50kBase()
-		e.specials.add("<|endoftext|>", 50256)
-		e.specials.add("<|fim_prefix|>", 50281)
-		e.specials.add("<|fim_middle|>", 50282)
-		e.specials.add("<|fim_suffix|>", 50283)
-	case "cl100k_base":
-		e.pattern = &cl100k
-		e.vocabulary, err = Cl100kBase()
-		e.specials.add("<|endoftext|>", 100257)
-		e.specials.add("<|fim_prefix|>", 100258)
-		e.specials.add("<|fim_middle|>", 100259)
-		e.specials.add("<|fim_suffix|>", 100260)
-		e.specials.add("<|endofprompt|>", 100276)
-	case "o200k_base":
-		e.pattern = &o200k
-		e.vocabulary, err = O200kBase()
-		e.specials.add("<|endoftext|>", 199999)
-		e.specials.add("<|endofprompt|>", 200018)
-	case "o200k_harmony":
-		e.pattern = &o200k
-		e.vocabulary, err = O200kBase()
-		harmony(&e.specials)
-	default:
-		return nil, fmt.Errorf("no encoding has the name %q", name)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	e.limit = max(e.vocabulary.Len(), e.specials.limit)
-	return e, nil
-}
-
-// harmony adds the special tokens of o200k_harmony: those with a meaning, and
-// reserved numbers up to 201087.
-func harmony(s *specials) {
-	named := map[int]string{
-		199998: "<|startoftext|>", 199999: "<|endoftext|>", 200002: "<|return|>", 200003: "<|constrain|>",
-		200005: "<|channel|>", 200006: "<|start|>", 200007: "<|end|>", 200008: "<|message|>", 200012: "<|call|>",
-	}
-	s.add("<|endofprompt|>", 200018) // as in o200k_base; the number has two texts
-	for id := 199998; id <= 201087; id++ {
-		text, ok := named[id]
-		if !ok {
-			text = fmt.Sprintf("<|reserved_%d|>", id)
-		}
-		s.add(text, id)
-	}
-}
 
 // Count returns how many tokens b has, special tokens being ordinary text.
 func (e *Encoding) Count(b []byte) int { return e.count(b, &e.always) }

@@ -8,7 +8,6 @@ type pattern struct {
 
 	cased   bool // words are cut by case, as in O200k
 	suffix  bool // a contraction belongs to the word before it
-	digits  int  // the most code points of a number
 	lines   bool // white space is cut after its last line end
 	newline bool // line ends belong to the punctuation before them
 	slash   bool // and so do slashes
@@ -17,13 +16,11 @@ type pattern struct {
 }
 
 var (
-	r50k   = pattern{split: R50k, digits: unlimited}
-	cl100k = pattern{split: Cl100k, digits: 3, lines: true, newline: true}
-	qwen   = pattern{split: Qwen, digits: 1, lines: true, newline: true}
-	o200k  = pattern{split: O200k, cased: true, suffix: true, digits: 3, lines: true, newline: true, slash: true}
-	tekken = pattern{split: Tekken, cased: true, digits: 1, lines: true, newline: true, slash: true}
+	r50k   = pattern{split: R50k}
+	cl100k = pattern{split: Cl100k, lines: true, newline: true}
+	qwen   = pattern{split: Qwen, lines: true, newline: true}
+	o200k  = pattern{split: O200k, cased: true, suffix: true, lines: true, newline: true, slash: true}
+	tekken = pattern{split: Tekken, cased: true, lines: true, newline: true, slash: true}
 
 	deepSeek = pattern{split: DeepSeek, other: true}
 )
-
-const unlimited = 1 << 30

@@ -48,7 +48,6 @@ func (e *Encoding) sentencePiece(file *tokenizerFile, merges [][2]string) error 
 			p.runes[r] = uint32(id)
 		}
 		p.texts[id] = []byte(strings.ReplaceAll(token, string(spaceMark), " "))
-		e.limit = max(e.limit, id+1)
 	}
 	for c := range 256 {
 		id, ok := vocabulary[fmt.Sprintf("<0x%02X>", c)]

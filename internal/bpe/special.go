@@ -11,7 +11,6 @@ type specials struct {
 	texts   map[int]string
 	first   [256]bool // the bytes that they begin with
 	lengths []int     // the numbers of bytes that they have, the largest first
-	limit   int       // one more than the largest number
 }
 
 func (s *specials) add(text string, id int) {
@@ -26,7 +25,6 @@ func (s *specials) add(text string, id int) {
 	if i, ok := slices.BinarySearchFunc(s.lengths, len(text), func(a, b int) int { return b - a }); !ok {
 		s.lengths = slices.Insert(s.lengths, i, len(text))
 	}
-	s.limit = max(s.limit, id+1)
 }
 
 func (s *specials) text(id int) (string, bool) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// splits feeds a text to a counter with a buffer of some size, in parts of at
+// checkStream feeds a text to a counter with a buffer of some size, in parts of at
 // most most bytes, and compares its count with that of the whole, at the end
 // and now and then before it.
 func checkStream(t *testing.T, e *Encoding, text []byte, size, most int, rnd *rand.Rand) {
@@ -37,7 +37,7 @@ func TestStreamRuns(t *testing.T) {
 			t.Parallel()
 			e := embedded(t, name)
 			rnd := rand.New(rand.NewPCG(1, 2))
-			for range 3000 {
+			for range 1000 {
 				var text []byte
 				for range 1 + rnd.IntN(4) {
 					few := make([]string, 1+rnd.IntN(3))

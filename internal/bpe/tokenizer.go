@@ -85,6 +85,8 @@ func ReadTokenizer(r io.Reader) (*Encoding, error) {
 		return nil, errors.New("a model with dropout: its tokens are random")
 	case m.Prefix != nil && *m.Prefix != "" || m.Suffix != nil && *m.Suffix != "":
 		return nil, errors.New("a model with marks inside or at the end of words")
+	case len(file.Truncation) > 0 && string(file.Truncation) != "null":
+		return nil, errors.New("a file that cuts texts off")
 	case len(m.Vocabulary) > maxTokens/2:
 		return nil, fmt.Errorf("a vocabulary of %d tokens", len(m.Vocabulary))
 	}
@@ -144,6 +146,5 @@ func (e *Encoding) addTokens(added []addedToken) error {
 			e.always.add(a.Content, a.ID)
 		}
 	}
-	e.limit = max(e.limit, e.specials.limit)
 	return nil
 }
