@@ -134,8 +134,9 @@ func (t *longTable) find(v *Vocabulary, b []byte, h uint64) uint32 {
 // to itself.
 //
 // Most pairs are asked for in vain, and the slots are too many for a core's
-// cache, so a filter of 4 bits a slot is looked at before: the hash of each
-// pair that is there sets one of them.
+// cache, so a filter of 8 bits a slot is looked at before: the hash of each
+// pair that is there sets one of them. Since it keeps most of the others away
+// from the slots, four of five of these may be taken.
 type pairTable struct {
 	slots  []uint64
 	filter []uint64
@@ -143,14 +144,14 @@ type pairTable struct {
 }
 
 func (t *pairTable) make(n int) {
-	k := tableBits(n)
-	t.slots, t.filter, t.shift = make([]uint64, 1<<k), make([]uint64, 1<<(k-4)), 64-k
+	k := max(4, bits.Len(uint(n+n/4)))
+	t.slots, t.filter, t.shift = make([]uint64, 1<<k), make([]uint64, 1<<(k-3)), 64-k
 }
 
 func (t *pairTable) add(left, right, id uint32) {
 	key := uint64(left)<<20 | uint64(right)
 	h := key * mix
-	f := h >> (t.shift - 2)
+	f := h >> (t.shift - 3)
 	t.filter[f>>6] |= 1 << (f & 63)
 	for i := h >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		if t.slots[i] == 0 {
@@ -163,7 +164,7 @@ func (t *pairTable) add(left, right, id uint32) {
 // find returns the token, or none, which is larger than any.
 func (t *pairTable) find(left, right uint32) uint32 {
 	h := (uint64(left)<<20 | uint64(right)) * mix
-	if f := h >> (t.shift - 2); t.filter[f>>6]>>(f&63)&1 == 0 {
+	if f := h >> (t.shift - 3); t.filter[f>>6]>>(f&63)&1 == 0 {
 		return none
 	}
 	return t.probe(left, right, h)

@@ -99,6 +99,8 @@ func load(data string, limit int) (*Vocabulary, error) {
 // both.
 func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
 	v := &Vocabulary{left: left, right: right, offsets: make([]uint32, len(left)+1)}
+	var wg sync.WaitGroup
+	wg.Go(v.indexPairs)
 	size := uint32(0)
 	lengths := v.offsets[1:] // of each token, for now
 	for i, l := range left {
@@ -122,12 +124,32 @@ func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
 		}
 		v.offsets[i+1] = uint32(len(v.text))
 	}
-	v.index()
+	v.indexTexts()
+	wg.Wait()
 	return v
 }
 
-// index makes the tables of the tokens that are merged.
+// index makes the tables of the tokens that are merged, once their texts are
+// there.
 func (v *Vocabulary) index() {
+	var wg sync.WaitGroup
+	wg.Go(v.indexPairs)
+	v.indexTexts()
+	wg.Wait()
+}
+
+// indexPairs needs no texts. Filling tables is waiting for memory mostly, so
+// that it goes on beside the rest.
+func (v *Vocabulary) indexPairs() {
+	v.pairs.make(len(v.left))
+	for i, l := range v.left {
+		if id := uint32(i); l != none && l != id {
+			v.pairs.add(l, v.right[i], id)
+		}
+	}
+}
+
+func (v *Vocabulary) indexTexts() {
 	short := 0
 	for i, l := range v.left {
 		if n := v.size(uint32(i)); l != none {
@@ -142,20 +164,28 @@ func (v *Vocabulary) index() {
 	for i := range v.two {
 		v.two[i] = none
 	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		v.heads.make(len(v.left) / 5)
+		for i, l := range v.left {
+			if l != none && v.size(uint32(i)) >= 4 {
+				v.heads.add(v.token(uint32(i)))
+			}
+		}
+	})
 	v.short.make(short)
 	v.long.make(len(v.left) - short)
-	v.pairs.make(len(v.left))
-	v.heads.make(len(v.left) / 5)
 	for i, l := range v.left {
 		id, t := uint32(i), v.token(uint32(i))
-		switch n := len(t); {
-		case l == none:
+		if l == none {
 			continue
-		case n == 1:
+		}
+		switch len(t) {
+		case 1:
 			v.bytes[t[0]] = id
-		case n == 2:
+		case 2:
 			v.two[binary.LittleEndian.Uint16(t)] = id
-		case n == 3:
+		case 3:
 			v.three.add(word8(t, 0, 3))
 		}
 		if len(t) <= 8 {
@@ -163,13 +193,8 @@ func (v *Vocabulary) index() {
 		} else {
 			v.long.add(t, id)
 		}
-		if len(t) > 1 {
-			v.pairs.add(l, v.right[i], id)
-		}
-		if len(t) >= 4 {
-			v.heads.add(t)
-		}
 	}
+	wg.Wait()
 }
 
 // Len returns one more than the largest number of a token.
