@@ -3,6 +3,7 @@
 package tacho_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -41,6 +42,7 @@ var mayCompileIn = []string{
 	"github.com/go-logr/logr",
 	"github.com/go-logr/stdr",
 	"golang.org/x/sys",
+	"golang.org/x/text",
 	"github.com/cenkalti/backoff/v5",
 }
 
@@ -135,9 +137,44 @@ func main() {
 	}
 }
 
-// binarySize builds a program as part of this module and returns the size of
-// its stripped binary.
+// TestVocabularyInBinary holds which programs have the vocabularies in them:
+// those that ask for an encoding by its name, and no others, not even those
+// that count by a tokenizer file.
+func TestVocabularyInBinary(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, call string
+		want       bool
+	}{
+		{"Transport", `http.DefaultTransport = tacho.NewTransport(nil)`, false},
+		{"LoadTokenizer", `enc, _ := tacho.LoadTokenizer(nil); println(enc.Count(""))`, false},
+		{"EncodingByName", `enc, _ := tacho.EncodingByName(http.MethodGet); println(enc.Count(""))`, true},
+		{"EncodingForModel", `enc, _, _ := tacho.EncodingForModel(http.MethodGet); println(enc.Count(""))`, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			program := build(t, "package main\n\nimport (\n\"net/http\"\n\"github.com/tacho-go/tacho\"\n)\n\nvar _ = http.MethodGet\n\nfunc main() {"+c.call+"}\n")
+			for _, name := range []string{"p50k_base", "cl100k_base", "o200k_base"} {
+				data, err := os.ReadFile("internal/bpe/data/" + name + ".gz")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := bytes.Contains(program, data); got != c.want {
+					t.Errorf("%s is in the program: %v", name, got)
+				}
+			}
+		})
+	}
+}
+
+// binarySize returns the size of a program's stripped binary.
 func binarySize(t *testing.T, source string) int64 {
+	t.Helper()
+	return int64(len(build(t, source)))
+}
+
+// build builds a program as part of this module and returns its stripped binary.
+func build(t *testing.T, source string) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	file, binary := filepath.Join(dir, "main.go"), filepath.Join(dir, "program")
@@ -145,11 +182,11 @@ func binarySize(t *testing.T, source string) int64 {
 		t.Fatal(err)
 	}
 	goTool(t, nil, "build", "-ldflags=-s -w", "-o", binary, file)
-	info, err := os.Stat(binary)
+	data, err := os.ReadFile(binary)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return info.Size()
+	return data
 }
 
 // goTool runs the go command on this module alone, as a user's build sees it,
