@@ -32,10 +32,10 @@ type Attempt struct {
 // Attempts returns the exchanges of a call under WithRetries or WithStreamUsage,
 // in their order; nil for one without. The slice must not be changed.
 func (c *Call) Attempts() []Attempt {
-	if c.attempts == nil {
+	if c.more == nil {
 		return nil
 	}
-	return *c.attempts
+	return c.more.attempts
 }
 
 // OfAttempt returns a figure that counts from the call's start, such as TTFT,
@@ -49,8 +49,8 @@ func (c *Call) OfAttempt(f Figure) (time.Duration, bool) {
 	}
 	switch f {
 	case TTFB, TTFC, TTFT, TTFO, TTLT, Duration:
-		if n := len(c.Attempts()); n > 0 {
-			d -= (*c.attempts)[n-1].Start
+		if tries := c.Attempts(); len(tries) > 0 {
+			d -= tries[len(tries)-1].Start
 		}
 	}
 	return d, true
@@ -173,7 +173,7 @@ func (x *exchange) failedAttempt(resp *http.Response, err error) {
 // lastAttempt ends the attempt that the call ends with.
 func (x *exchange) lastAttempt() {
 	c := x.call
-	c.attempts = &x.tries().list
+	c.extras().attempts = x.tries().list
 	if x.tries().over {
 		return
 	}

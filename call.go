@@ -42,7 +42,7 @@ type Call struct {
 	network  time.Duration
 	consumer time.Duration
 	gaps     gapStats
-	attempts *[]Attempt // nil without WithRetries
+	more     *callMore // nil: nothing of it is known
 
 	events       int32
 	outputEvents int32
@@ -66,6 +66,19 @@ type Call struct {
 	done         bool
 	terminal     bool
 	eof          bool
+}
+
+// callMore is what few calls have.
+type callMore struct {
+	attempts []Attempt
+	counted  *Counted
+}
+
+func (c *Call) extras() *callMore {
+	if c.more == nil {
+		c.more = new(callMore)
+	}
+	return c.more
 }
 
 // absent is the value of a time that does not exist.

@@ -42,11 +42,20 @@ func (x *exchange) keepBody() *wire.Body {
 
 // keepAnswer makes room for the answer's content. The call's own is made once.
 func (x *exchange) keepAnswer() bool {
-	if !x.captures() {
+	t := x.tap()
+	if !x.captures() && t == nil {
 		return false
 	}
-	if f := &x.call.facts; f.Captured == nil {
+	f := &x.call.facts
+	if f.Captured != nil {
+		return true
+	}
+	if f.Captured = wire.NewCaptured(1, 1); x.captures() {
 		f.Captured = wire.NewCaptured(x.config.content.part, x.config.content.all)
+	}
+	if t != nil {
+		t.model(x.call.RequestModel())
+		f.Captured.Hear = t.hear
 	}
 	return true
 }

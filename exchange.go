@@ -76,8 +76,17 @@ type perEvent struct {
 type extra struct {
 	tries *tries // nil without WithRetries
 	guard *guard // nil without a time-out
+	tap   tap    // nil without WithTokenCounter
 
 	secrets []string // the credentials of the request, under capture
+}
+
+// tap is what counts the tokens, nil without WithTokenCounter.
+func (x *exchange) tap() tap {
+	if x.extra == nil {
+		return nil
+	}
+	return x.extra.tap
 }
 
 // bodyMode says what the body is taken for.

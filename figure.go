@@ -156,6 +156,9 @@ func (c *Call) StreamedTokens() (int64, bool) {
 // a rate can be had from them.
 func (c *Call) pace() (tokens int64, span time.Duration, ok bool) {
 	tokens, ok = c.StreamedTokens()
+	if n, counted := c.estimated(); counted && !ok && n.Output > 0 {
+		tokens, ok = int64(n.Output), true
+	}
 	if !ok || c.choices() > 1 || c.outputEvents < 2 || tokens < 2 || c.Buffered() {
 		return 0, 0, false
 	}
@@ -165,13 +168,20 @@ func (c *Call) pace() (tokens int64, span time.Duration, ok bool) {
 }
 
 // TPOT returns the time per output token: (TTLT − TTFT) ÷ (streamed tokens −
-// k₁), where k₁, the tokens of the first event, is assumed to be 1. It is
+// k₁), where k₁, the tokens of the first event, is counted (WithTokenCounter) or
+// assumed to be 1. Where no usage was reported, counted tokens stand for it. It is
 // absent for several choices, fewer than two output events, all of them in one
 // Read, a denominator below 1, reasoning summaries and buffered streams.
 func (c *Call) TPOT() (PerToken, bool) {
 	tokens, span, ok := c.pace()
 	if !ok {
 		return PerToken{}, false
+	}
+	if n, counted := c.Counted(); counted && n.First > 0 {
+		if tokens <= int64(n.First) {
+			return PerToken{}, false
+		}
+		return PerToken{span / time.Duration(tokens-int64(n.First)), false}, true
 	}
 	return PerToken{span / time.Duration(tokens-1), true}, true
 }
@@ -186,12 +196,18 @@ func (c *Call) TokensPerSecond() (float64, bool) {
 }
 
 // TBT returns the mean time between tokens: each gap shared over the tokens of
-// its later event, of which one is assumed. Absent for several choices,
+// its later event, which are counted (WithTokenCounter), or one is assumed. Absent for several choices,
 // buffered streams, and output that all came in one Read.
 func (c *Call) TBT() (PerToken, bool) {
 	g, ok := c.Gaps()
 	if !ok || c.choices() > 1 || c.Buffered() || g.Max == 0 {
 		return PerToken{}, false
+	}
+	if n, counted := c.Counted(); counted && n.First > 0 {
+		if n.Output <= n.First {
+			return PerToken{}, false
+		}
+		return PerToken{(c.ttlt - c.ttft) / time.Duration(n.Output-n.First), false}, true
 	}
 	return PerToken{g.Mean, true}, true
 }

@@ -85,6 +85,7 @@ type config struct {
 	metricPrints bool
 	objectives   []objective
 	retries      *RetryPolicy
+	newTap       func() tap // nil: no tokens are counted
 	firstToken   time.Duration
 	stallEnd     time.Duration
 	optIn        conv.OptIn

@@ -57,12 +57,14 @@ type recordJSON struct {
 	TPS          *float64 `json:"tokens_per_second,omitempty"`
 	Streamed     *int64   `json:"streamed_tokens,omitempty"`
 
-	Usage       *usageKey `json:"usage,omitempty"`
-	UsageSource string    `json:"usage_source,omitempty"`
-	Finish      []*string `json:"finish_reasons,omitempty"`
-	TextChars   *int64    `json:"text_chars,omitempty"`
-	Reasoning   *int64    `json:"reasoning_chars,omitempty"`
-	ToolCalls   *int      `json:"tool_call_count,omitempty"`
+	Usage       *usageKey   `json:"usage,omitempty"`
+	UsageSource string      `json:"usage_source,omitempty"`
+	Counted     *countedKey `json:"counted,omitempty"`
+	Drift       *driftKey   `json:"token_drift,omitempty"`
+	Finish      []*string   `json:"finish_reasons,omitempty"`
+	TextChars   *int64      `json:"text_chars,omitempty"`
+	Reasoning   *int64      `json:"reasoning_chars,omitempty"`
+	ToolCalls   *int        `json:"tool_call_count,omitempty"`
 
 	Text    string    `json:"text,omitempty"`
 	Thought string    `json:"reasoning,omitempty"`
@@ -135,6 +137,19 @@ type usageKey struct {
 	Reasoning  *int64 `json:"reasoning_tokens,omitempty"`
 }
 
+type countedKey struct {
+	Input     *int64 `json:"input_tokens,omitempty"`
+	Output    int64  `json:"output_tokens"`
+	Reasoning int64  `json:"reasoning_tokens"`
+	First     int64  `json:"first_output_tokens,omitempty"`
+	Guess     bool   `json:"guess,omitempty"`
+}
+
+type driftKey struct {
+	Input  *int64 `json:"input_tokens,omitempty"`
+	Output *int64 `json:"output_tokens,omitempty"`
+}
+
 type limitsKey struct {
 	LimitRequests     *int64   `json:"limit_requests,omitempty"`
 	RemainingRequests *int64   `json:"remaining_requests,omitempty"`
@@ -182,6 +197,7 @@ func (c *Call) MarshalJSON() ([]byte, error) {
 	if r.Usage != nil {
 		r.UsageSource = "reported"
 	}
+	c.countedJSON(&r)
 	if c.stream && !c.unread {
 		c.streamJSON(&r)
 	}
@@ -350,4 +366,30 @@ func (c *Call) requestJSON() *requestKey {
 	}
 	return &requestKey{count(q.N), count(q.MaxTokens), number(q.Temperature), number(q.TopP),
 		q.HasTools, q.IncludeUsage, messages}
+}
+
+// countedJSON writes what was counted, in place of usage that was not reported too.
+func (c *Call) countedJSON(r *recordJSON) {
+	n, ok := c.Counted()
+	if !ok {
+		return
+	}
+	k := &countedKey{Output: int64(n.Output), Reasoning: int64(n.Reasoning), First: int64(n.First), Guess: n.Guess}
+	if n.HasInput {
+		k.Input = ptr(int64(n.Input))
+	}
+	r.Counted = k
+	if _, ok := c.estimated(); ok {
+		r.Usage = &usageKey{Input: k.Input, Output: &k.Output}
+		r.UsageSource = "estimated"
+	}
+	if d, ok := c.TokenDrift(); ok {
+		r.Drift = new(driftKey)
+		if d.HasInput {
+			r.Drift.Input = &d.Input
+		}
+		if d.HasOutput {
+			r.Drift.Output = &d.Output
+		}
+	}
 }

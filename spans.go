@@ -220,6 +220,11 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 			a = append(a, n.key.Int64(n.count.N))
 		}
 	}
+	if n, ok := c.estimated(); ok {
+		if a = append(a, conv.UsageEstimated.Bool(true), conv.OutputTokens.Int(n.Output)); n.HasInput {
+			a = append(a, conv.InputTokens.Int(n.Input))
+		}
+	}
 	if n := u.CacheWrite; n.OK {
 		if g.conventions&ConventionsLatest != 0 {
 			a = append(a, conv.CacheWrite.Int64(n.N))

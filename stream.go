@@ -332,6 +332,9 @@ func (x *exchange) output(ev wire.Event, at time.Duration) {
 	x.networkAtLast = c.network
 	if c.outputEvents == 1 {
 		x.guardOutput()
+		if t := x.tap(); t != nil {
+			t.first()
+		}
 	}
 	if c.outputEvents == 1 && x.config.recorder != nil && c.status < 300 {
 		x.gapSeries = x.config.recorder.gaps(c)

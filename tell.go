@@ -24,6 +24,10 @@ func (x *exchange) tell() {
 	if x.tries() != nil {
 		x.config.attempts.last(x)
 	}
+	if t := x.tap(); t != nil {
+		fenced(func() { t.end(c) })
+		x.forgetHeard()
+	}
 	m := x.config.metrics
 	var sets *callSets
 	var folded int64
@@ -59,6 +63,21 @@ func (x *exchange) tell() {
 	o, _ := x.ctx.parent.Value(observerKey{}).(*observerList)
 	for ; o != nil; o = o.next {
 		fenced(func() { o.f(c) })
+	}
+}
+
+// forgetHeard lets go of what was kept to be counted.
+func (x *exchange) forgetHeard() {
+	f := &x.call.facts
+	if f.Captured == nil {
+		return
+	}
+	if f.Captured.Hear = nil; x.captures() {
+		return
+	}
+	f.Captured = nil
+	for i := range f.Calls {
+		f.Calls[i].Kept = nil
 	}
 }
 

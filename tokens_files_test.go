@@ -1,10 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//go:build !race
-
-// The race detector would make minutes of reading the files, and nothing here
-// is concurrent.
-
 package tacho_test
 
 import (

@@ -184,6 +184,13 @@ func (t *Transport) begin(api wire.API, req *http.Request) *exchange {
 	if x.config.attempts != nil {
 		x.extra = &extra{tries: new(tries)}
 	}
+	if f := x.config.newTap; f != nil && (api == wire.ChatCompletions || api == wire.Completions || api == wire.Responses) {
+		if x.extra == nil {
+			x.extra = new(extra)
+		}
+		x.extra.tap = f()
+		x.extra.tap.begin(req)
+	}
 	return x
 }
 

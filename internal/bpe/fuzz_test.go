@@ -91,7 +91,7 @@ func FuzzTokens(f *testing.F) {
 func TestSplitRandom(t *testing.T) {
 	t.Parallel()
 	rnd := rand.New(rand.NewPCG(3, 4))
-	for range rounds(10000) {
+	for range 10000 {
 		checkSplit(t, randomText(rnd, 24))
 	}
 }
@@ -123,7 +123,7 @@ func TestMergeRandom(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(5, 6))
 			s := new(scratch)
 			var got []uint32
-			for range rounds(2000) {
+			for range 2000 {
 				piece := randomPiece(v, rnd)
 				if id := v.whole(piece, 0, len(piece)); id != none {
 					got = append(got[:0], id)
@@ -169,7 +169,7 @@ func TestEncodingsRandom(t *testing.T) {
 			t.Parallel()
 			e := embedded(t, name)
 			rnd := rand.New(rand.NewPCG(7, 8))
-			for range rounds(600) {
+			for range 600 {
 				checkEncoding(t, e, randomText(rnd, 300), rnd)
 			}
 		})

@@ -5,6 +5,3 @@
 package bpe
 
 const raceEnabled = false
-
-// rounds is how often a random test is repeated.
-func rounds(n int) int { return n }

@@ -37,7 +37,7 @@ func TestStreamRuns(t *testing.T) {
 			t.Parallel()
 			e := embedded(t, name)
 			rnd := rand.New(rand.NewPCG(1, 2))
-			for range rounds(1000) {
+			for range 1000 {
 				var text []byte
 				for range 1 + rnd.IntN(4) {
 					few := make([]string, 1+rnd.IntN(3))

@@ -93,6 +93,7 @@ func Attributes() []Attribute {
 		{PeerAddress, "HTTP spans", "HTTP", "the address that was connected to"},
 		{PeerPort, "HTTP spans", "HTTP", "and its port"},
 		{RetryWait, "HTTP spans", "tacho", "seconds of the pause before the attempt"},
+		{UsageEstimated, "spans", "tacho", "the server reported no usage: that of the span was counted by WithTokenCounter"},
 		{Attempts, "spans", "tacho", "how many exchanges the call took, from 2 on"},
 		{ConnectionState, "metrics", "HTTP", "idle, or active while a call is on the connection"},
 		{ProtocolName, "HTTP spans, metrics", "HTTP", "http"},

@@ -89,6 +89,7 @@ const (
 	URL               = attribute.Key("url.full")
 	PeerAddress       = attribute.Key("network.peer.address")
 	PeerPort          = attribute.Key("network.peer.port")
+	UsageEstimated    = attribute.Key("tacho.usage.estimated")
 	RetryWait         = attribute.Key("tacho.retry.wait")
 	Attempts          = attribute.Key("tacho.attempts")
 	ConnectionState   = attribute.Key("http.connection.state")

@@ -33,6 +33,10 @@ type Captured struct {
 	// Result is what the layer above has made of it; none of the Decoder's.
 	Result any
 
+	// Hear takes each piece of text, tool calls' arguments too, as it comes: nil is
+	// nobody. It must not keep it.
+	Hear func(text []byte, kind Channel)
+
 	part int // bytes kept of one text; 0: no limit
 	left int // bytes that may still be kept in all
 }
@@ -48,6 +52,9 @@ func NewCaptured(part, all int) *Captured {
 
 // add adds a piece of so many code points, of which fewer may have been kept.
 func (c *Captured) add(t *Text, piece *Text) {
+	if c.Hear != nil && len(piece.B) > 0 {
+		c.tellHearer(t, piece.B)
+	}
 	t.Chars += piece.Chars
 	if t.full {
 		return
@@ -62,11 +69,51 @@ func (c *Captured) add(t *Text, piece *Text) {
 	t.full = cut || piece.Cut() > 0
 }
 
+// tellHearer says what a piece is of.
+func (c *Captured) tellHearer(t *Text, b []byte) {
+	kind := ToolCall
+	of := func(o *Choice) {
+		switch t {
+		case &o.Text:
+			kind = Content
+		case &o.Reasoning:
+			kind = Reasoning
+		case &o.Refusal:
+			kind = Refusal
+		case &o.Speech:
+			kind = Audio
+		}
+	}
+	of(&c.Choice)
+	for i := range c.Others {
+		of(&c.Others[i])
+	}
+	if kind != Audio { // whose tokens are of another kind
+		c.Hear(b, kind)
+	}
+}
+
+// maxHeard bounds the pieces that are heard.
+const maxHeard = 1 << 20
+
+// scratch is how many bytes of a text an event or a document may have.
+func (c *Captured) scratch() int {
+	if c.Hear != nil && c.part > 0 {
+		return max(c.part, maxHeard)
+	}
+	return c.part
+}
+
 // replace puts a whole text in the place of its pieces.
 func (c *Captured) replace(t, whole *Text) {
 	c.left += len(t.B)
-	*t = Text{}
+	heard := t.Chars > 0
+	hear := c.Hear
+	if *t = (Text{}); heard {
+		c.Hear = nil
+	}
 	c.add(t, whole)
+	c.Hear = hear
 }
 
 // firstBytes returns as much of b as fits, whole runes, and whether that is less.

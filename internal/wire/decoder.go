@@ -52,7 +52,7 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 		if f.Captured == nil {
 			f.Captured = NewCaptured(0, 0)
 		}
-		d.kept = &captured{part: f.Captured.part}
+		d.kept = &captured{part: f.Captured.scratch()}
 	}
 	d.memo.off = !stream || capture
 	d.Begin()

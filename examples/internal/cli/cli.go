@@ -38,10 +38,13 @@ func Main(run Program) {
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
+// Files is the name of any number of files.
+const Files = "…"
+
 // Parse parses the arguments. done says that the program ends with code: help
 // was asked for and is on stdout, or the arguments are bad and stderr says why.
 // At most names of arguments that are no flags are accepted; each is named in
-// the error for a missing one.
+// the error for a missing one. With Files as the only name any number is.
 func Parse(fs *flag.FlagSet, args []string, usage string, stdout, stderr io.Writer, names ...string) (code int, done bool) {
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
@@ -57,7 +60,7 @@ func Parse(fs *flag.FlagSet, args []string, usage string, stdout, stderr io.Writ
 			fs.PrintDefaults()
 		}
 		return OK, true
-	case err != nil:
+	case err != nil, len(names) == 1 && names[0] == Files:
 	case fs.NArg() > len(names):
 		err = fmt.Errorf("%q is no flag and no known command", fs.Arg(len(names)))
 	case fs.NArg() < len(names):

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tacho
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// functionDef is the definition of a tool.
+type functionDef struct {
+	Name        string  `json:"name"`
+	Description string  `json:"description"`
+	Parameters  *schema `json:"parameters"`
+}
+
+// schema is as much of a JSON schema as models are shown.
+type schema struct {
+	Type        schemaType        `json:"type"`
+	Description string            `json:"description"`
+	Enum        []json.RawMessage `json:"enum"`
+	Items       *schema           `json:"items"`
+	Required    []string          `json:"required"`
+	AnyOf       []*schema         `json:"anyOf"`
+	OneOf       []*schema         `json:"oneOf"`
+	Properties  properties        `json:"properties"`
+	Ref         string            `json:"$ref"`
+}
+
+// schemaType is a type or several.
+type schemaType []string
+
+func (t *schemaType) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*t = schemaType{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(t))
+}
+
+// properties keep the order in which they stand: it is that of the text.
+type properties []property
+
+type property struct {
+	name   string
+	schema *schema
+}
+
+func (p *properties) UnmarshalJSON(b []byte) error {
+	d := json.NewDecoder(bytes.NewReader(b))
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		return err // null: none
+	}
+	for d.More() {
+		t, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := t.(string)
+		s := new(schema)
+		if err := d.Decode(s); err != nil {
+			return fmt.Errorf("property %q: %w", name, err)
+		}
+		*p = append(*p, property{name, s})
+	}
+	return nil
+}
+
+// What a definition costs beside its texts, from OpenAI's cookbook, "How to count
+// tokens with tiktoken", section 7; the first is 10 for models before gpt-4o.
+const (
+	perFunction   = 7
+	perFunction4  = 10
+	perProperties = 3
+	perProperty   = 3
+	perEnum       = -3
+	perEnumItem   = 3
+	perTools      = 12
+
+	// perNamespace is what definitions cost beside their text in TypeScript, as
+	// users measured (https://github.com/hmarr/openai-chat-tokens).
+	perNamespace = 9
+	// perCall is what a call in the history costs beside its texts: a message's.
+	perCall = perMessage
+)
+
+// countTools counts definitions: by the cookbook's rule, which knows flat
+// parameters, and else by the TypeScript in which models are shown them.
+func countTools(defs []functionDef, model string, enc textCounter) int {
+	if len(defs) == 0 {
+		return 0
+	}
+	if slices.ContainsFunc(defs, func(f functionDef) bool { return !f.flat() }) {
+		return perNamespace + enc.Count(typescript(defs))
+	}
+	each := perFunction
+	if model = strings.TrimPrefix(model, "ft:"); strings.HasPrefix(model, "gpt-3.5") || strings.HasPrefix(model, "gpt-35") || strings.HasPrefix(model, "gpt-4") && !strings.HasPrefix(model, "gpt-4o") && !strings.HasPrefix(model, "gpt-4.") {
+		each = perFunction4
+	}
+	n := perTools
+	for _, f := range defs {
+		n += each + enc.Count(f.Name+":"+strings.TrimSuffix(f.Description, "."))
+		if f.Parameters == nil || len(f.Parameters.Properties) == 0 {
+			continue
+		}
+		n += perProperties
+		for _, p := range f.Parameters.Properties {
+			n += perProperty
+			if len(p.schema.Enum) > 0 {
+				n += perEnum
+				for _, item := range p.schema.Enum {
+					n += perEnumItem + enc.Count(plainItem(item))
+				}
+			}
+			n += enc.Count(p.name + ":" + strings.Join(p.schema.Type, "|") + ":" + strings.TrimSuffix(p.schema.Description, "."))
+		}
+	}
+	return n
+}
+
+// flat reports whether the parameters are of one plain type each.
+func (f *functionDef) flat() bool {
+	if f.Parameters == nil {
+		return true
+	}
+	for _, p := range f.Parameters.Properties {
+		s := p.schema
+		if len(s.Properties) > 0 || s.Items != nil || len(s.AnyOf) > 0 || len(s.OneOf) > 0 || s.Ref != "" || len(s.Type) > 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func plainItem(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}
+
+// typescript writes definitions as models are shown them.
+func typescript(defs []functionDef) string {
+	var b strings.Builder
+	b.WriteString("namespace functions {\n\n")
+	for _, f := range defs {
+		comment(&b, f.Description, "")
+		if f.Parameters == nil || len(f.Parameters.Properties) == 0 {
+			fmt.Fprintf(&b, "type %s = () => any;\n\n", f.Name)
+			continue
+		}
+		fmt.Fprintf(&b, "type %s = (_: {\n", f.Name)
+		f.Parameters.members(&b, "", 0)
+		b.WriteString("}) => any;\n\n")
+	}
+	b.WriteString("} // namespace functions")
+	return b.String()
+}
+
+func comment(b *strings.Builder, text, indent string) {
+	if text == "" {
+		return
+	}
+	for line := range strings.Lines(text) {
+		b.WriteString(indent + "// " + strings.TrimRight(line, "\n") + "\n")
+	}
+}
+
+// maxSchemaDepth bounds the schemas within schemas that are written.
+const maxSchemaDepth = 32
+
+func (s *schema) members(b *strings.Builder, indent string, depth int) {
+	for _, p := range s.Properties {
+		comment(b, p.schema.Description, indent)
+		optional := "?"
+		if slices.Contains(s.Required, p.name) {
+			optional = ""
+		}
+		b.WriteString(indent + p.name + optional + ": ")
+		p.schema.write(b, indent, depth+1)
+		b.WriteString(",\n")
+	}
+}
+
+func (s *schema) write(b *strings.Builder, indent string, depth int) {
+	union := s.AnyOf
+	if len(union) == 0 {
+		union = s.OneOf
+	}
+	switch {
+	case depth > maxSchemaDepth:
+		b.WriteString("any")
+	case len(s.Enum) > 0:
+		for i, item := range s.Enum {
+			if i > 0 {
+				b.WriteString(" | ")
+			}
+			b.Write(item)
+		}
+	case len(union) > 0:
+		for i, u := range union {
+			if i > 0 {
+				b.WriteString(" | ")
+			}
+			if u != nil {
+				u.write(b, indent, depth+1)
+			}
+		}
+	case s.Ref != "":
+		b.WriteString(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
+	case s.Items != nil:
+		s.Items.write(b, indent, depth+1)
+		b.WriteString("[]")
+	case len(s.Properties) > 0:
+		b.WriteString("{\n")
+		s.members(b, indent+"  ", depth)
+		b.WriteString(indent + "}")
+	case len(s.Type) == 0:
+		b.WriteString("any")
+	default:
+		for i, t := range s.Type {
+			if i > 0 {
+				b.WriteString(" | ")
+			}
+			switch t {
+			case "integer":
+				t = "number"
+			case "array":
+				t = "any[]"
+			}
+			b.WriteString(t)
+		}
+	}
+}
+
+// countFormat counts a response's schema as the harmony format has it
+// (https://cookbook.openai.com/articles/openai-harmony#structured-output).
+func countFormat(name string, raw json.RawMessage, enc textCounter) int {
+	var compact bytes.Buffer
+	if json.Compact(&compact, raw) != nil {
+		return 0
+	}
+	return enc.Count("# Response Formats\n\n## " + name + "\n\n" + compact.String())
+}
