@@ -114,14 +114,7 @@ func (m *contentMaker) content() *Content {
 			content.ErrorText = m.withoutHalves(content.ErrorText)
 		}
 	}
-	if len(m.secrets) > 0 {
-		pairs := make([]string, 0, 2*len(m.secrets))
-		for _, s := range m.secrets {
-			pairs = append(pairs, s, redacted)
-		}
-		r := strings.NewReplacer(pairs...)
-		content.texts(func(s *string) { *s = r.Replace(*s) })
-	}
+	content.redact(m.secrets)
 	return content
 }
 
@@ -211,8 +204,6 @@ func (m *contentMaker) withoutHalves(s string) string {
 
 // minHalf is the shortest begin of a credential that is taken for one.
 const minHalf = 4
-
-const redacted = "[REDACTED]"
 
 // appendContent appends the content by the names of the conventions: as JSON, or
 // as structured values.

@@ -153,9 +153,14 @@ func (m *contentMaker) raw(v any) (string, int64) {
 	return jsonText(withMarks(m, v)), 0
 }
 
-// plain is withMarks without the members that are credentials by their name.
+// plain is withMarks without the members that are credentials by their name, and
+// without what may be one in an address.
 func (m *contentMaker) plain(v any) any {
 	switch v := v.(type) {
+	case string:
+		if strings.HasPrefix(v, "http://") || strings.HasPrefix(v, "https://") {
+			return bareURI(v)
+		}
 	case wire.Cut:
 		return m.word(v)
 	case []any:

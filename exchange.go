@@ -35,6 +35,8 @@ type exchange struct {
 	stop      func() bool // ends the watch over the caller's context
 	cleanup   runtime.Cleanup
 
+	key string // that the request carries, which no answer needs to repeat
+
 	mu       sync.Mutex
 	rc       io.ReadCloser // the base's body
 	dec      *reader       // from the transport's pool, until the call is told
@@ -105,6 +107,7 @@ func (x *exchange) since() time.Duration { return time.Since(x.call.start) }
 // request returns the request to hand on: the caller's, with a context of our
 // own. The caller's is not changed.
 func (x *exchange) request(req *http.Request) *http.Request {
+	x.key = bearerOf(req.Header)
 	known := x.readRequest(req)
 	if x.captures() {
 		x.keepSecrets(req)
@@ -177,6 +180,9 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		resp.Request = req
 	} else if n := redirects(resp.Request); n > c.redirects {
 		c.redirects = n // followed below a middleware
+	}
+	if x.captures() && resp.Request != nil {
+		x.keepSecrets(resp.Request) // a layer below may have added some
 	}
 	c.status, c.proto = int32(resp.StatusCode), resp.Proto
 	if c.ttfb = x.trace.FirstByte(); c.ttfb < 0 {

@@ -122,6 +122,8 @@ func (x *exchange) watch() {
 	left := g.stallEnd - (x.call.network - x.networkAtLast)
 	if began := x.reading.Load(); began > 0 {
 		left -= now - time.Duration(began-1)
+	} else {
+		left = g.stallEnd // nobody waits: look again when somebody may have for so long
 	}
 	x.expire(now, left, &TimeoutError{Stall: true, Limit: g.stallEnd})
 }
@@ -133,6 +135,9 @@ func (x *exchange) expire(now, left time.Duration, e *TimeoutError) {
 		return
 	}
 	x.guard().ended = e
+	x.wait(now)
+	x.freeze(now)
+	x.call.fail(x.fault(nil, Cancelled))
 	x.guard().cancel(e)
 }
 

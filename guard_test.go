@@ -152,3 +152,43 @@ func TestGuardReuse(t *testing.T) {
 		}
 	})
 }
+
+// tied is a body whose last bytes come at the very moment of the limit.
+type tied struct{ reads int }
+
+func (b *tied) Read(p []byte) (int, error) {
+	switch b.reads++; b.reads {
+	case 1:
+		return copy(p, chunkOf("a")), nil
+	case 2:
+		time.Sleep(50 * ms)
+		return copy(p, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"b\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"), nil
+	}
+	return 0, io.EOF
+}
+
+func (*tied) Close() error { return nil }
+
+// TestGuardTies tells the same to the application and to the record, whoever is
+// first.
+func TestGuardTies(t *testing.T) {
+	t.Parallel()
+	for range 300 {
+		synctest.Test(t, func(t *testing.T) {
+			rt := tacho.NewTransport(roundTripper(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: &tied{}}, nil
+			}), tacho.WithStallTimeout(50*ms), tacho.WithoutTracing(), tacho.WithoutMetrics())
+			ctx, tr := tacho.Track(t.Context())
+			resp, err := rt.RoundTrip(newRequest(ctx, t, hostURL, chatStream))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = io.ReadAll(resp.Body)
+			resp.Body.Close()
+			synctest.Wait()
+			if c := one(t, tr); (err != nil) != (c.Outcome() == tacho.Deadline) || err == nil && c.Outcome() != tacho.Complete {
+				t.Errorf("error %v, outcome %v", err, c.Outcome())
+			}
+		})
+	}
+}

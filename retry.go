@@ -25,8 +25,8 @@ type RetryPolicy struct {
 	InitialWait time.Duration
 	// MaxWait bounds that wait. 0 is 8 s.
 	MaxWait time.Duration
-	// Jitter is the share of that wait that is left to chance, on either side, up
-	// to 1. 0 is 0.25, and a negative one is none.
+	// Jitter is the share of that wait that is left to chance, on either side but
+	// not beyond MaxWait, up to 1. 0 is 0.25, and a negative one is none.
 	Jitter float64
 	// MaxServerWait bounds the wait that a server may ask for. One that asks for
 	// more is not asked again: its answer is returned. 0 is two minutes.
@@ -65,10 +65,12 @@ func WithRetries(p RetryPolicy) Option {
 	switch {
 	case p.Jitter < 0:
 		p.Jitter = 0
-	case p.Jitter == 0:
+	case !(p.Jitter > 0): // or it is no number
 		p.Jitter = 0.25
 	}
 	p.Jitter = min(p.Jitter, 1)
+	const longest = 24 * time.Hour // what follows is to be computed without an overflow
+	p.MaxWait = min(p.MaxWait, longest)
 	p.InitialWait = min(p.InitialWait, p.MaxWait)
 	return optionFunc(func(c *config) {
 		c.retries, c.sendAgain = &p, (*exchange).sendAgain
@@ -100,7 +102,10 @@ func (p *RetryPolicy) again(resp *http.Response, err error) (wait time.Duration,
 	var f wire.Facts
 	f.ReadHeader(resp.Header)
 	if f.Limits == nil || !f.Limits.RetryAfter.OK {
-		return -1, true
+		// More seconds than a number holds are too many all the same.
+		v, _ := strconv.ParseFloat(resp.Header.Get("Retry-After"), 64)
+		ms, _ := strconv.ParseFloat(resp.Header.Get("Retry-After-Ms"), 64)
+		return -1, !(v > p.MaxServerWait.Seconds()) && !(ms/1000 > p.MaxServerWait.Seconds())
 	}
 	asked := f.Limits.RetryAfter.V
 	return time.Duration(min(asked, 1e9) * float64(time.Second)), asked <= p.MaxServerWait.Seconds()
@@ -114,7 +119,7 @@ func (x *exchange) sendAgain(req, r *http.Request, next func(*http.Request) (*ht
 		sent, resp, err := x.once(req, r, next)
 		wait, again := p.again(resp, err)
 		if wait < 0 {
-			wait = waits.NextBackOff()
+			wait = min(waits.NextBackOff(), p.MaxWait)
 		}
 		if !again || n >= p.Attempts || !x.inTime(wait) {
 			return sent, resp, err
@@ -124,8 +129,8 @@ func (x *exchange) sendAgain(req, r *http.Request, next func(*http.Request) (*ht
 			if sent.GetBody == nil {
 				return sent, resp, err
 			}
-			body, bodyErr := sent.GetBody()
-			if bodyErr != nil || body == nil {
+			body := bodyOf(sent)
+			if body == nil {
 				return sent, resp, err
 			}
 			repeated.Body = body
@@ -145,6 +150,21 @@ func (x *exchange) sendAgain(req, r *http.Request, next func(*http.Request) (*ht
 		x.nextAttempt(repeated, wait)
 		r = repeated
 	}
+}
+
+// bodyOf is a request's body once more, nil if it cannot be had: GetBody is the
+// application's own, and its failure is no reason to lose the answer.
+func bodyOf(r *http.Request) (body io.ReadCloser) {
+	defer func() {
+		if recover() != nil {
+			body = nil
+		}
+	}()
+	body, err := r.GetBody()
+	if err != nil {
+		return nil
+	}
+	return body
 }
 
 // apart gives each attempt a URL and headers of its own: middlewares below may

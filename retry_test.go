@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -132,6 +133,9 @@ func TestRetryRules(t *testing.T) {
 		{"retry-after as a date that is past", exact, []reply{{status: 503, header: map[string]string{"Retry-After": date(-time.Hour)}}, ok}, []time.Duration{0, 0}, 200, []string{"503", ""}},
 		{"retry-after 0", exact, []reply{{status: 503, header: map[string]string{"Retry-After": "0"}}, ok}, []time.Duration{0, 0}, 200, []string{"503", ""}},
 		{"retry-after that says nothing", exact, []reply{{status: 503, header: map[string]string{"Retry-After": "soon", "Retry-After-Ms": "NaN"}}, ok}, []time.Duration{0, 500 * ms}, 200, []string{"503", ""}},
+		{"retry-after too long for a number", exact, []reply{{status: 429, header: map[string]string{"Retry-After": "1e400"}}}, []time.Duration{0}, 429, []string{"429"}},
+		{"retry-after-ms too long for a number", exact, []reply{{status: 429, header: map[string]string{"Retry-After-Ms": "1e999"}}}, []time.Duration{0}, 429, []string{"429"}},
+		{"a back-off beyond all time", tacho.RetryPolicy{Attempts: 4, InitialWait: 1 << 62, MaxWait: 1 << 62, Jitter: -1}, []reply{{status: 503}, {status: 503}, ok}, []time.Duration{0, 24 * time.Hour, 48 * time.Hour}, 200, []string{"503", "503", ""}},
 		{"retry-after too long", exact, []reply{{status: 429, header: map[string]string{"Retry-After": "121"}}}, []time.Duration{0}, 429, []string{"429"}},
 		{"retry-after-ms too long", exact, []reply{{status: 429, header: map[string]string{"Retry-After-Ms": "120001"}}}, []time.Duration{0}, 429, []string{"429"}},
 		{"as long as it may", exact, []reply{{status: 429, header: map[string]string{"Retry-After": "120"}}, ok}, []time.Duration{0, 120 * time.Second}, 200, []string{"429", ""}},
@@ -207,17 +211,18 @@ func TestRetryJitter(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		seen := map[time.Duration]bool{}
-		for range 50 {
+		for i := range 50 {
 			server := &replies{t: t, list: []reply{{status: 503}, {status: 200, body: whole}}, start: time.Now()}
-			rt := tacho.NewTransport(server, tacho.WithRetries(tacho.RetryPolicy{}), tacho.WithoutTracing(), tacho.WithoutMetrics())
+			jitter := [...]float64{0, math.NaN()}[i%2]
+			rt := tacho.NewTransport(server, tacho.WithRetries(tacho.RetryPolicy{Jitter: jitter, MaxWait: 600 * ms}), tacho.WithoutTracing(), tacho.WithoutMetrics())
 			resp, err := rt.RoundTrip(newRequest(t.Context(), t, "http://host.invalid/v1/chat/completions", chatPlain))
 			if err != nil {
 				t.Fatal(err)
 			}
 			readAll(resp)
 			wait := server.came[1]
-			if wait < 375*ms || wait > 625*ms+1 {
-				t.Errorf("waited %v, want 500 ms ± 25 %%", wait)
+			if wait < 375*ms || wait > 600*ms {
+				t.Errorf("waited %v, want 500 ms ± 25 %%, at most 600 ms", wait)
 			}
 			seen[wait] = true
 		}
@@ -305,6 +310,15 @@ func TestRetryBody(t *testing.T) {
 	}{
 		{"GetBody", func(*http.Request) {}, 2},
 		{"none", func(r *http.Request) { r.GetBody = nil }, 1},
+		{"one that panics", func(r *http.Request) {
+			get, n := r.GetBody, 0
+			r.GetBody = func() (io.ReadCloser, error) {
+				if n++; n > 1 {
+					panic("GetBody")
+				}
+				return get()
+			}
+		}, 1},
 		{"one that fails", func(r *http.Request) {
 			get, n := r.GetBody, 0
 			r.GetBody = func() (io.ReadCloser, error) {

@@ -17,6 +17,7 @@ import (
 func (x *exchange) tell() {
 	c := x.call
 	x.trace.Freeze()
+	c.hideKey(x.key)
 	var at trace.SpanContext
 	ctx := x.ownContext()
 	fenced(func() { at = trace.SpanContextFromContext(ctx) })

@@ -51,9 +51,10 @@ func alerts() []alert {
 		{
 			name: "TachoStreamsStall", value: longGaps5m, over: fmt.Sprintf("> %d", stallsLimit),
 			guards: []guard{{calls5m, fmt.Sprintf(">= %d", stallCalls)}},
-			// A gap is what the application saw: when it was away itself, the
-			// other alert says so, and the endpoint is not to blame.
-			only: []string{fmt.Sprintf("unless %s > %d", longConsumer5m, stallsLimit)},
+			// A gap is what the application saw: when it was away itself in as many
+			// streams as half of the gaps, the other alert says so, and the endpoint
+			// is not to blame.
+			only: []string{fmt.Sprintf("unless %s > 0.5 * %s", longConsumer5m, longGaps5m)},
 			hold: "5m", severity: "page",
 			summary: "Streams stall: " + where,
 			what:    fmt.Sprintf("{{ $value | humanize }} gaps between two outputs were longer than %d s in 5 minutes, and the application was not away.", stallSeconds),

@@ -2,6 +2,11 @@
 
 package wire
 
+import (
+	"bytes"
+	"strings"
+)
+
 // Name is a short string that is kept in place, so that noting it allocates
 // nothing; one longer than its room is kept as a string. The zero Name is empty.
 type Name struct {
@@ -37,6 +42,14 @@ func (n *Name) Append(b []byte) []byte {
 		return append(b, n.long...)
 	}
 	return append(b, n.b[:n.n]...)
+}
+
+// Holds reports whether s is part of the name.
+func (n *Name) Holds(s string) bool {
+	if n.long != "" {
+		return strings.Contains(n.long, s)
+	}
+	return bytes.Contains(n.b[:n.n], []byte(s))
 }
 
 // Empty reports whether there is none.
