@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"unicode/utf8"
 )
 
 // Body keeps a request body for capture: its JSON, of which the strings are cut
@@ -20,6 +19,8 @@ type Body struct {
 	n     int // of the string so far
 	str   int // strings begun
 	lost  int64
+	code  uint16 // of the escape being read
+	high  bool   // the last escape was the first half of a character
 	state bodyState
 	full  bool // what comes from now on is not looked at
 }
@@ -54,7 +55,7 @@ func (b *Body) Feed(p []byte) {
 			if n == 0 {
 				n = len(p)
 			} else {
-				b.state, b.n, b.lost = inString, 0, 0
+				b.state, b.n, b.lost, b.high = inString, 0, 0, false
 				b.str++
 			}
 			b.keep(p[:n])
@@ -70,15 +71,17 @@ func (b *Body) text(p []byte) int {
 	from := 0
 	for i, c := range p {
 		within := b.state == inString
-		begins := within && c&0xc0 != 0x80 // a character
+		// A character, which two escapes may be.
+		begins := within && c&0xc0 != 0x80 && !(b.high && c == '\\')
 		switch {
 		case b.state == inEscape && c == 'u':
-			b.state = inUnicode
+			b.state, b.code = inUnicode, 0
 		case b.state == inEscape:
 			b.state = inString
 		case b.state > inEscape:
+			b.code = b.code<<4 | hexDigit(c)
 			if b.state++; b.state == inUnicode+4 {
-				b.state = inString
+				b.state, b.high = inString, b.code&0xfc00 == 0xd800
 			}
 		case c == '"':
 			if b.lost == 0 {
@@ -97,9 +100,12 @@ func (b *Body) text(p []byte) int {
 			if begins {
 				b.lost++
 			}
-		case b.n >= b.part && (begins || within && b.n >= b.part+utf8.UTFMax): // or bytes that are no text
+		case b.n >= b.part && (begins || within && b.n >= b.part+maxUnit): // or bytes that are no text
 			b.keep(p[from:i])
 			b.lost = 1
+		}
+		if within && c != '\\' {
+			b.high = false
 		}
 		b.n++
 	}
@@ -107,6 +113,17 @@ func (b *Body) text(p []byte) int {
 		b.keep(p[from:])
 	}
 	return len(p)
+}
+
+// maxUnit is the longest character in JSON: two escapes.
+const maxUnit = len(`\ud83d\ude00`)
+
+// hexDigit is the value of a digit; of what is none, whatever.
+func hexDigit(c byte) uint16 {
+	if c >= 'A' {
+		return uint16(c&^0x20-'A'+10) & 0xf
+	}
+	return uint16(c-'0') & 0xf
 }
 
 func (b *Body) keep(p []byte) {

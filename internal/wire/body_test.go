@@ -119,3 +119,26 @@ func checkStrings(t *testing.T, v any, part int) {
 		}
 	}
 }
+
+// TestBodyHalves cuts no character that two escapes stand for.
+func TestBodyHalves(t *testing.T) {
+	t.Parallel()
+	const src = `{"t":"ab\ud83d\ude00cd\ud83d\ude00\ud83d\ude00"}`
+	for part := 1; part < 60; part++ {
+		b := NewBody(part, 1<<20)
+		for i := range len(src) {
+			b.Feed([]byte(src[i : i+1]))
+		}
+		tree, _ := b.Tree().(map[string]any)
+		text, lost := "", int64(0)
+		switch v := tree["t"].(type) {
+		case string:
+			text = v
+		case Cut:
+			text, lost = v.S, v.Lost
+		}
+		if whole := "ab😀cd😀😀"; text+string([]rune(whole)[len([]rune(text)):]) != whole || int64(len([]rune(text)))+lost != 7 {
+			t.Errorf("limit %d: %q and %d more", part, text, lost)
+		}
+	}
+}
