@@ -110,6 +110,9 @@ func TestCounterMemory(t *testing.T) {
 				if got, want := c.Count(), e.Count(b); got != want {
 					t.Errorf("%d tokens, not %d", got, want)
 				}
+				if c.scratch != nil || c.long.whole.scratch != nil {
+					t.Error("a counter keeps a scratch")
+				}
 				size := cap(c.buf)
 				for _, ch := range []*chain{&c.long.whole, &c.long.since} {
 					size += cap(ch.text) + 4*cap(ch.last) + 4*cap(ch.counts)

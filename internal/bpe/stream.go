@@ -13,10 +13,10 @@ import "unicode/utf8"
 // than pieces are gathered, see gather. It may not be used concurrently.
 type Counter struct {
 	e       *Encoding
-	scratch *scratch
-	count   int    // the tokens of the pieces that are complete
-	buf     []byte // what follows them: valid UTF-8
-	size    int    // at most how much
+	scratch *scratch // borrowed while pieces are counted: it is larger than all the rest
+	count   int      // the tokens of the pieces that are complete
+	buf     []byte   // what follows them: valid UTF-8
+	size    int      // at most how much
 	part    [utf8.UTFMax]byte
 	parts   int // bytes of a code point that is not complete
 	long    long
@@ -42,7 +42,7 @@ func (e *Encoding) NewCounter() *Counter {
 	if !e.streams() {
 		return &Counter{e: e, gathers: true, cuts: e.cuts()}
 	}
-	return &Counter{e: e, scratch: new(scratch), buf: make([]byte, 0, bufferSize+reserve), size: bufferSize}
+	return &Counter{e: e, buf: make([]byte, 0, bufferSize+reserve), size: bufferSize}
 }
 
 // Reset makes the counter one of nothing so far.
@@ -105,7 +105,9 @@ func (c *Counter) Count() int {
 	if c.gathers {
 		return c.count + c.e.Count(c.buf)
 	}
-	c.flush()
+	c.borrow()
+	defer c.giveBack()
+	c.cut()
 	// Incomplete code points are bad bytes if nothing follows.
 	n := len(c.buf)
 	for range c.parts {
@@ -128,8 +130,25 @@ func (c *Counter) Count() int {
 	return count + c.e.vocabulary.Count(c.e.pattern.split, rest)
 }
 
-// flush counts the pieces in the buffer that later text cannot change.
+func (c *Counter) borrow() {
+	c.scratch = c.e.vocabulary.getScratch()
+	c.long.whole.scratch, c.long.since.scratch = c.scratch, c.scratch
+}
+
+func (c *Counter) giveBack() {
+	c.e.vocabulary.putScratch(c.scratch)
+	c.scratch, c.long.whole.scratch, c.long.since.scratch = nil, nil, nil
+}
+
+// flush makes room in the buffer.
 func (c *Counter) flush() {
+	c.borrow()
+	c.cut()
+	c.giveBack()
+}
+
+// cut counts the pieces in the buffer that later text cannot change.
+func (c *Counter) cut() {
 	b := c.buf
 	for {
 		if c.long.active {
