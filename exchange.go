@@ -229,7 +229,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	b := &streamBody{x: x, from: resp}
 	if hides := x.asked && c.status < 300 && x.coded == notCoded && !isJSON(resp.Header); hides {
-		b.filter = new(usageFilter)
+		b.filter = x.config.newFilter()
 	}
 	x.cleanup = runtime.AddCleanup(b, dropped, x)
 	if x.stop == nil && x.ctx.parent.Done() != nil && likely {

@@ -79,6 +79,7 @@ type config struct {
 	askUsage  func(x *exchange, req, r *http.Request, known bool)
 	refused   func(x *exchange, req, r *http.Request, resp *http.Response, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
 	attempts  *attemptCode
+	newFilter func() bodyFilter
 	sendAgain func(x *exchange, req, r *http.Request, next func(*http.Request) (*http.Response, error)) (*http.Request, *http.Response, error)
 
 	metricLabels []*metricLabel

@@ -293,58 +293,69 @@ func (c *Call) appendRequest(a []attribute.KeyValue, f *folding) []attribute.Key
 	if q.N.OK && q.N.N != 1 {
 		a = append(a, conv.ChoiceCount.Int64(q.N.N))
 	}
-	count := func(key attribute.Key, n wire.Count) {
-		if n.OK {
-			a = append(a, key.Int64(n.N))
-		}
-	}
-	number := func(key attribute.Key, n wire.Number) {
-		if n.OK {
-			a = append(a, key.Float64(n.V))
-		}
-	}
-	word := func(key attribute.Key, s string) {
-		if s != "" {
-			a = append(a, pair(key, f.text(s)))
-		}
-	}
-	count(conv.MaxTokens, q.MaxTokens)
-	number(conv.Temperature, q.Temperature)
-	number(conv.TopP, q.TopP)
+	a = appendCount(a, conv.MaxTokens, q.MaxTokens)
+	a = appendNumber(a, conv.Temperature, q.Temperature)
+	a = appendNumber(a, conv.TopP, q.TopP)
 	switch c.api {
 	case wire.ImagesGenerations, wire.ImagesEdits, wire.ImagesVariations:
-		word(conv.OutputType, "image")
+		a = appendWord(a, f, conv.OutputType, "image")
 	case wire.Speech:
-		word(conv.OutputType, "speech")
+		a = appendWord(a, f, conv.OutputType, "speech")
 	}
 	m := q.More
 	if m == nil {
 		return a
 	}
-	number(conv.FrequencyPenalty, m.Frequency)
-	number(conv.PresencePenalty, m.Presence)
-	count(conv.Seed, m.Seed)
-	count(conv.TopK, m.TopK)
-	count(conv.Dimensions, m.Dimensions)
-	word(conv.PreviousResponse, m.Previous)
-	word(conv.ReasoningLevel, m.Effort)
+	a = appendNumber(a, conv.FrequencyPenalty, m.Frequency)
+	a = appendNumber(a, conv.PresencePenalty, m.Presence)
+	a = appendCount(a, conv.Seed, m.Seed)
+	a = appendCount(a, conv.TopK, m.TopK)
+	a = appendCount(a, conv.Dimensions, m.Dimensions)
+	a = appendWord(a, f, conv.PreviousResponse, m.Previous)
+	a = appendWord(a, f, conv.ReasoningLevel, m.Effort)
 	if m.Tier != "auto" {
-		word(conv.RequestTier, m.Tier)
+		a = appendWord(a, f, conv.RequestTier, m.Tier)
 	}
 	switch m.Format {
 	case "json_schema", "json_object":
-		word(conv.OutputType, "json")
+		a = appendWord(a, f, conv.OutputType, "json")
 	case "text":
-		word(conv.OutputType, "text")
+		a = appendWord(a, f, conv.OutputType, "text")
 	default:
 		if m.Audio {
-			word(conv.OutputType, "speech")
+			a = appendWord(a, f, conv.OutputType, "speech")
 		}
 	}
 	if m.Encoding != "" {
 		a = append(a, conv.EncodingFormats.StringSlice([]string{f.text(m.Encoding)}))
 	}
 	return a
+}
+
+// The following are called often here, and not worth their size in each place.
+
+//go:noinline
+func appendCount(a []attribute.KeyValue, key attribute.Key, n wire.Count) []attribute.KeyValue {
+	if !n.OK {
+		return a
+	}
+	return append(a, key.Int64(n.N))
+}
+
+//go:noinline
+func appendNumber(a []attribute.KeyValue, key attribute.Key, n wire.Number) []attribute.KeyValue {
+	if !n.OK {
+		return a
+	}
+	return append(a, key.Float64(n.V))
+}
+
+//go:noinline
+func appendWord(a []attribute.KeyValue, f *folding, key attribute.Key, s string) []attribute.KeyValue {
+	if s == "" {
+		return a
+	}
+	return append(a, key.String(f.text(s)))
 }
 
 // errorCode is the server's own code of what went wrong, if it is a plain word.

@@ -16,7 +16,12 @@ type streamBody struct {
 	x *exchange
 	// At the end net/http sets trailers in the response that it keeps, from.
 	from, out *http.Response
-	filter    *usageFilter // nil: nothing is hidden
+	filter    bodyFilter // nil: nothing is hidden
+}
+
+// bodyFilter hides a part of a body.
+type bodyFilter interface {
+	read(p []byte, read func([]byte) (int, error)) (int, error)
 }
 
 func (b *streamBody) Read(p []byte) (int, error) {

@@ -31,6 +31,7 @@ func WithStreamUsage() Option {
 
 	return optionFunc(func(c *config) {
 		c.askUsage, c.refused = (*exchange).askUsage, (*exchange).withoutUsage
+		c.newFilter = func() bodyFilter { return new(usageFilter) }
 		c.linkAttempts()
 	})
 
