@@ -123,6 +123,23 @@ type stop = () => any;
 	}
 }
 
+// TestOddSchemas counts what it can of schemas of unusual kinds, in one pass however
+// deep they are.
+func TestOddSchemas(t *testing.T) {
+	t.Parallel()
+	for _, parameters := range []string{`true`, `null`, `[]`, `{"properties":true}`, `{"properties":["a"]}`, `{"properties":{"a":true}}`, `{"items":true}`, `{"items":[{"type":"string"},{}]}`, `{"required":true}`, `{"anyOf":{"a":[{}]}}`, `{"type":5}`, `{"properties":{"a":{"const":1,"enum":5}}}`} {
+		var c ChatCount
+		if err := c.count([]byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"tools":[{"function":{"name":"f","parameters":`+parameters+`}}]}`), wordCount{}); err != nil || c.Tools == 0 || c.Messages != 5 {
+			t.Errorf("%s: %+v, %v", parameters, c, err)
+		}
+	}
+	deep := strings.Repeat(`{"properties":{"a":`, 2000) + `{"type":"string"}` + strings.Repeat(`}}`, 2000)
+	var c ChatCount
+	if err := c.count([]byte(`{"messages":[],"tools":[{"function":{"name":"f","parameters":`+deep+`}}]}`), wordCount{}); err != nil || c.Tools == 0 {
+		t.Errorf("a deep one: %+v, %v", c, err)
+	}
+}
+
 // rendered keeps the last text that was counted.
 type rendered string
 

@@ -19,9 +19,14 @@ type imageRule struct {
 	known      bool
 }
 
+// plainModel is a model's name without what routers and fine-tuning put before it.
+func plainModel(model string) string {
+	return strings.TrimPrefix(strings.TrimPrefix(model, "openai/"), "ft:")
+}
+
 // imageRules returns the rule of a model.
 func imageRules(model string) imageRule {
-	model = strings.TrimPrefix(model, "ft:")
+	model = plainModel(model)
 	for _, f := range [...]struct {
 		prefix string
 		rule   imageRule
@@ -105,8 +110,8 @@ func countPatches(w, h int) int {
 	s := math.Sqrt(32 * 32 * maxPatches / (fw * fh))
 	// So that the sides are whole patches.
 	pw, ph := fw*s/32, fh*s/32
-	s *= min(math.Floor(pw)/pw, math.Floor(ph)/ph)
-	return min(maxPatches, cover(fw*s, 32)*cover(fh*s, 32))
+	s *= min(max(1, math.Floor(pw))/pw, max(1, math.Floor(ph))/ph)
+	return min(maxPatches, max(1, cover(fw*s, 32))*max(1, cover(fh*s, 32)))
 }
 
 // cover is how many pieces cover a length. A rounding error is no piece.

@@ -72,7 +72,7 @@ type tap interface {
 	// begin looks at the request.
 	begin(r *http.Request)
 	// hear takes a piece of the output.
-	hear(text []byte, kind wire.Channel)
+	hear(choice int32, kind wire.Channel, args *wire.Text, text []byte)
 	// first is called with the first output of a stream, when it was heard.
 	first()
 	// end puts the counts in the record.
@@ -87,9 +87,16 @@ type tokenTap struct {
 	guess func(string) bool
 	body  func() (io.ReadCloser, error) // nil: not to be counted
 	enc   *Encoding                     // nil: not known
-	// Tokens do not reach from one channel into another.
-	text, reasoning, calls *TokenCounter
-	begun                  int // tokens of the first output
+	// Tokens do not reach from one channel, choice or call into another.
+	counters map[heard]*TokenCounter
+	begun    int // tokens of the first output
+}
+
+// heard is what texts are put together of.
+type heard struct {
+	choice int32
+	kind   wire.Channel
+	args   *wire.Text
 }
 
 func (t *tokenTap) begin(r *http.Request) {
@@ -100,33 +107,30 @@ func (t *tokenTap) begin(r *http.Request) {
 
 func (t *tokenTap) model(name string) { t.enc = t.by.Encoding(name) }
 
-func (t *tokenTap) hear(text []byte, kind wire.Channel) {
+func (t *tokenTap) hear(choice int32, kind wire.Channel, args *wire.Text, text []byte) {
 	if t.enc == nil {
 		return
 	}
-	to := &t.text
-	switch kind {
-	case wire.Reasoning:
-		to = &t.reasoning
-	case wire.ToolCall:
-		to = &t.calls
+	of := heard{choice, kind, args}
+	c := t.counters[of]
+	if c == nil {
+		if t.counters == nil {
+			t.counters = map[heard]*TokenCounter{}
+		}
+		c = t.enc.NewCounter()
+		t.counters[of] = c
 	}
-	if *to == nil {
-		*to = t.enc.NewCounter()
-	}
-	(*to).Write(text)
+	c.Write(text)
 }
 
 func (t *tokenTap) count() (all, reasoning int) {
-	for _, c := range []*TokenCounter{t.text, t.calls} {
-		if c != nil {
-			all += c.Count()
+	for of, c := range t.counters {
+		n := c.Count()
+		if all += n; of.kind == wire.Reasoning {
+			reasoning += n
 		}
 	}
-	if t.reasoning != nil {
-		reasoning = t.reasoning.Count()
-	}
-	return all + reasoning, reasoning
+	return all, reasoning
 }
 
 func (t *tokenTap) first() { t.begun, _ = t.count() }
@@ -138,10 +142,29 @@ func (t *tokenTap) end(c *Call) {
 	model := c.RequestModel()
 	n := &Counted{First: t.begun, Guess: t.guess(model)}
 	n.Output, n.Reasoning = t.count()
+	n.Output += t.names(c)
 	if n.Input, n.HasInput = t.request(c); !n.HasInput && n.Output == 0 {
 		return
 	}
 	c.extras().counted = n
+}
+
+// names counts the names of the tools that were called, which come whole.
+func (t *tokenTap) names(c *Call) (n int) {
+	lists := [][]wire.Call{c.facts.Calls}
+	if kept := c.facts.Captured; kept != nil {
+		for i := range kept.Others {
+			lists = append(lists, kept.Others[i].Calls)
+		}
+	}
+	for _, calls := range lists {
+		for i := range calls {
+			if k := calls[i].Kept; k != nil {
+				n += t.enc.Count(k.Name)
+			}
+		}
+	}
+	return n
 }
 
 // request counts the request.

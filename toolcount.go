@@ -19,27 +19,14 @@ type functionDef struct {
 
 // schema is as much of a JSON schema as models are shown.
 type schema struct {
-	Type        schemaType        `json:"type"`
-	Description string            `json:"description"`
-	Enum        []json.RawMessage `json:"enum"`
-	Items       *schema           `json:"items"`
-	Required    []string          `json:"required"`
-	AnyOf       []*schema         `json:"anyOf"`
-	OneOf       []*schema         `json:"oneOf"`
-	Properties  properties        `json:"properties"`
-	Ref         string            `json:"$ref"`
-}
-
-// schemaType is a type or several.
-type schemaType []string
-
-func (t *schemaType) UnmarshalJSON(b []byte) error {
-	var one string
-	if json.Unmarshal(b, &one) == nil {
-		*t = schemaType{one}
-		return nil
-	}
-	return json.Unmarshal(b, (*[]string)(t))
+	Type        []string
+	Description string
+	Enum        []json.RawMessage
+	Items       *schema
+	Required    []string
+	Union       []*schema // of anyOf, oneOf or allOf
+	Properties  properties
+	Ref         string
 }
 
 // properties keep the order in which they stand: it is that of the text.
@@ -50,22 +37,142 @@ type property struct {
 	schema *schema
 }
 
-func (p *properties) UnmarshalJSON(b []byte) error {
-	d := json.NewDecoder(bytes.NewReader(b))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return err // null: none
+// UnmarshalJSON reads a schema in one pass. What is of an unusual kind is left out:
+// an estimate has use for the rest.
+func (s *schema) UnmarshalJSON(b []byte) error {
+	return s.read(json.NewDecoder(bytes.NewReader(b)), 0)
+}
+
+func (s *schema) read(d *json.Decoder, depth int) error {
+	t, err := d.Token()
+	switch {
+	case err != nil:
+		return err
+	case t == json.Delim('['): // of items one by one: the first stands for all
+		for first := true; d.More(); first = false {
+			into := s
+			if !first {
+				into = new(schema)
+			}
+			if err := into.read(d, depth+1); err != nil {
+				return err
+			}
+		}
+		_, err = d.Token()
+		return err
+	case t != json.Delim('{'):
+		return nil
 	}
 	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := s.member(d, fmt.Sprint(key), depth); err != nil {
+			return err
+		}
+	}
+	_, err = d.Token()
+	return err
+}
+
+func (s *schema) member(d *json.Decoder, key string, depth int) error {
+	if depth < maxSchemaDepth {
+		switch key {
+		case "items":
+			s.Items = new(schema)
+			return s.Items.read(d, depth+1)
+		case "properties":
+			return s.members(d, func(name string) *schema {
+				p := property{name, new(schema)}
+				s.Properties = append(s.Properties, p)
+				return p.schema
+			}, depth)
+		case "anyOf", "oneOf", "allOf":
+			return s.list(d, depth)
+		}
+	}
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return err
+	}
+	switch key {
+	case "type":
+		var one string
+		if json.Unmarshal(raw, &one) == nil {
+			s.Type = []string{one}
+		} else if json.Unmarshal(raw, &s.Type) != nil {
+			s.Type = nil
+		}
+	case "description":
+		_ = json.Unmarshal(raw, &s.Description)
+	case "$ref":
+		_ = json.Unmarshal(raw, &s.Ref)
+	case "enum":
+		_ = json.Unmarshal(raw, &s.Enum)
+	case "const":
+		s.Enum = []json.RawMessage{raw}
+	case "required":
+		if json.Unmarshal(raw, &s.Required) != nil {
+			s.Required = nil
+		}
+	}
+	return nil
+}
+
+// members reads an object of schemas.
+func (s *schema) members(d *json.Decoder, of func(name string) *schema, depth int) error {
+	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+		if t == json.Delim('[') {
+			return skip(d)
+		}
+		return err
+	}
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return err
+		}
+		if err := of(fmt.Sprint(name)).read(d, depth+1); err != nil {
+			return err
+		}
+	}
+	_, err := d.Token()
+	return err
+}
+
+// list reads a list of schemas into the union.
+func (s *schema) list(d *json.Decoder, depth int) error {
+	if t, err := d.Token(); err != nil || t != json.Delim('[') {
+		if t == json.Delim('{') {
+			return skip(d)
+		}
+		return err
+	}
+	for d.More() {
+		u := new(schema)
+		if err := u.read(d, depth+1); err != nil {
+			return err
+		}
+		s.Union = append(s.Union, u)
+	}
+	_, err := d.Token()
+	return err
+}
+
+// skip reads to the end of the object or list that d is in.
+func skip(d *json.Decoder) error {
+	for open := 1; open > 0; {
 		t, err := d.Token()
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string)
-		s := new(schema)
-		if err := d.Decode(s); err != nil {
-			return fmt.Errorf("property %q: %w", name, err)
+		switch t {
+		case json.Delim('{'), json.Delim('['):
+			open++
+		case json.Delim('}'), json.Delim(']'):
+			open--
 		}
-		*p = append(*p, property{name, s})
 	}
 	return nil
 }
@@ -98,7 +205,7 @@ func countTools(defs []functionDef, model string, enc textCounter) int {
 		return perNamespace + enc.Count(typescript(defs))
 	}
 	each := perFunction
-	if model = strings.TrimPrefix(model, "ft:"); strings.HasPrefix(model, "gpt-3.5") || strings.HasPrefix(model, "gpt-35") || strings.HasPrefix(model, "gpt-4") && !strings.HasPrefix(model, "gpt-4o") && !strings.HasPrefix(model, "gpt-4.") {
+	if model = plainModel(model); strings.HasPrefix(model, "gpt-3.5") || strings.HasPrefix(model, "gpt-35") || strings.HasPrefix(model, "gpt-4") && !strings.HasPrefix(model, "gpt-4o") && !strings.HasPrefix(model, "gpt-4.") {
 		each = perFunction4
 	}
 	n := perTools
@@ -129,7 +236,7 @@ func (f *functionDef) flat() bool {
 	}
 	for _, p := range f.Parameters.Properties {
 		s := p.schema
-		if len(s.Properties) > 0 || s.Items != nil || len(s.AnyOf) > 0 || len(s.OneOf) > 0 || s.Ref != "" || len(s.Type) > 1 {
+		if len(s.Properties) > 0 || s.Items != nil || len(s.Union) > 0 || s.Ref != "" || len(s.Type) > 1 {
 			return false
 		}
 	}
@@ -155,7 +262,7 @@ func typescript(defs []functionDef) string {
 			continue
 		}
 		fmt.Fprintf(&b, "type %s = (_: {\n", f.Name)
-		f.Parameters.members(&b, "", 0)
+		f.Parameters.writeMembers(&b, "", 0)
 		b.WriteString("}) => any;\n\n")
 	}
 	b.WriteString("} // namespace functions")
@@ -171,10 +278,17 @@ func comment(b *strings.Builder, text, indent string) {
 	}
 }
 
+// inline writes a description where no line is its own.
+func inline(b *strings.Builder, text string) {
+	if text != "" {
+		b.WriteString("/* " + text + " */ ")
+	}
+}
+
 // maxSchemaDepth bounds the schemas within schemas that are written.
 const maxSchemaDepth = 32
 
-func (s *schema) members(b *strings.Builder, indent string, depth int) {
+func (s *schema) writeMembers(b *strings.Builder, indent string, depth int) {
 	for _, p := range s.Properties {
 		comment(b, p.schema.Description, indent)
 		optional := "?"
@@ -188,10 +302,6 @@ func (s *schema) members(b *strings.Builder, indent string, depth int) {
 }
 
 func (s *schema) write(b *strings.Builder, indent string, depth int) {
-	union := s.AnyOf
-	if len(union) == 0 {
-		union = s.OneOf
-	}
 	switch {
 	case depth > maxSchemaDepth:
 		b.WriteString("any")
@@ -202,23 +312,23 @@ func (s *schema) write(b *strings.Builder, indent string, depth int) {
 			}
 			b.Write(item)
 		}
-	case len(union) > 0:
-		for i, u := range union {
+	case len(s.Union) > 0:
+		for i, u := range s.Union {
 			if i > 0 {
 				b.WriteString(" | ")
 			}
-			if u != nil {
-				u.write(b, indent, depth+1)
-			}
+			inline(b, u.Description)
+			u.write(b, indent, depth+1)
 		}
 	case s.Ref != "":
 		b.WriteString(s.Ref[strings.LastIndexByte(s.Ref, '/')+1:])
 	case s.Items != nil:
+		inline(b, s.Items.Description)
 		s.Items.write(b, indent, depth+1)
 		b.WriteString("[]")
 	case len(s.Properties) > 0:
 		b.WriteString("{\n")
-		s.members(b, indent+"  ", depth)
+		s.writeMembers(b, indent+"  ", depth)
 		b.WriteString(indent + "}")
 	case len(s.Type) == 0:
 		b.WriteString("any")

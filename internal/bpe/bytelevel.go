@@ -191,6 +191,10 @@ func mergedVocabulary(m *tokenizerModel, merges [][2]string) (*Vocabulary, error
 	return v, nil
 }
 
+// maxMerged bounds a token that merges make, in bytes: how long it takes to make
+// sure of one grows with its square, and those of models have 256 at most.
+const maxMerged = 1024
+
 // addMerged adds the tokens that merges make, in their order. A token may have
 // several merges, with tokens that come after it too: its parents are those
 // that merging its own bytes comes to, and the others never stand side by side.
@@ -217,6 +221,9 @@ func addMerged(order map[string]uint32, merges [][2]string, add func(string, uin
 			i++
 		}
 		parts = parts[:0]
+		if len(token) > maxMerged {
+			return false, fmt.Errorf("a merge makes a token of %d bytes, more than %d", len(token), maxMerged)
+		}
 		for _, r := range token {
 			parts = append(parts, order[string(r)])
 		}

@@ -33,9 +33,10 @@ type Captured struct {
 	// Result is what the layer above has made of it; none of the Decoder's.
 	Result any
 
-	// Hear takes each piece of text, tool calls' arguments too, as it comes: nil is
-	// nobody. It must not keep it.
-	Hear func(text []byte, kind Channel)
+	// Hear takes each piece of text as it comes: of what a choice says in a channel,
+	// or of a tool call's arguments, which args tells from those of others. nil is
+	// nobody. It must not keep the piece.
+	Hear func(choice int32, kind Channel, args *Text, text []byte)
 
 	part int // bytes kept of one text; 0: no limit
 	left int // bytes that may still be kept in all
@@ -71,7 +72,7 @@ func (c *Captured) add(t *Text, piece *Text) {
 
 // tellHearer says what a piece is of.
 func (c *Captured) tellHearer(t *Text, b []byte) {
-	kind := ToolCall
+	kind, args, choice := ToolCall, t, int32(0)
 	of := func(o *Choice) {
 		switch t {
 		case &o.Text:
@@ -82,14 +83,17 @@ func (c *Captured) tellHearer(t *Text, b []byte) {
 			kind = Refusal
 		case &o.Speech:
 			kind = Audio
+		default:
+			return
 		}
+		args, choice = nil, o.Index
 	}
 	of(&c.Choice)
 	for i := range c.Others {
 		of(&c.Others[i])
 	}
 	if kind != Audio { // whose tokens are of another kind
-		c.Hear(b, kind)
+		c.Hear(choice, kind, args, b)
 	}
 }
 
