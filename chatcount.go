@@ -57,14 +57,16 @@ const (
 type chatRequest struct {
 	Model    string `json:"model"`
 	Messages []struct {
-		Role      string          `json:"role"`
-		Name      string          `json:"name"`
+		Role      looseText       `json:"role"`
+		Name      looseText       `json:"name"`
 		Content   json.RawMessage `json:"content"`
-		Refusal   string          `json:"refusal"`
+		Refusal   looseText       `json:"refusal"`
 		ToolCalls []struct {
-			Function struct{ Name, Arguments string } `json:"function"`
+			Function calledTool                      `json:"function"`
+			Custom   struct{ Name, Input looseText } `json:"custom"`
 		} `json:"tool_calls"`
-		FunctionCall *struct{ Name, Arguments string } `json:"function_call"`
+		FunctionCall *calledTool `json:"function_call"`
+		Reasoning    looseText   `json:"reasoning_content"`
 	} `json:"messages"`
 	Tools []struct {
 		Type     string      `json:"type"`
@@ -80,14 +82,36 @@ type chatRequest struct {
 	} `json:"response_format"`
 }
 
+type calledTool struct{ Name, Arguments looseText }
+
+// looseText is a text, or the JSON of what some servers take in its place.
+type looseText string
+
+func (t *looseText) UnmarshalJSON(b []byte) error {
+	var s string
+	if json.Unmarshal(b, &s) != nil {
+		s = string(b)
+	}
+	*t = looseText(s)
+	return nil
+}
+
 type contentPart struct {
-	Type     string `json:"type"`
-	Text     string `json:"text"`
-	Refusal  string `json:"refusal"`
-	ImageURL struct {
-		URL    string `json:"url"`
-		Detail string `json:"detail"`
-	} `json:"image_url"`
+	Type     string    `json:"type"`
+	Text     looseText `json:"text"`
+	Refusal  looseText `json:"refusal"`
+	ImageURL imageRef  `json:"image_url"`
+}
+
+// imageRef is an object, or the address alone.
+type imageRef struct{ URL, Detail string }
+
+func (r *imageRef) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, &r.URL) == nil {
+		return nil
+	}
+	type object imageRef
+	return json.Unmarshal(b, (*object)(r))
 }
 
 // CountChat estimates the input tokens of a Chat Completions request, by the
@@ -134,15 +158,18 @@ func (c *ChatCount) count(request []byte, enc textCounter) error {
 	}
 	images := imageRules(r.Model)
 	for i, m := range r.Messages {
-		c.Messages += message + enc.Count(m.Role) + enc.Count(m.Refusal)
+		c.Messages += message + enc.Count(string(m.Role)) + enc.Count(string(m.Refusal)) + enc.Count(string(m.Reasoning))
 		if m.Name != "" {
-			c.Names += name + enc.Count(m.Name)
+			c.Names += name + enc.Count(string(m.Name))
 		}
 		for _, t := range m.ToolCalls {
-			c.Calls += perCall + enc.Count(t.Function.Name) + enc.Count(t.Function.Arguments)
+			for _, s := range []looseText{t.Function.Name, t.Function.Arguments, t.Custom.Name, t.Custom.Input} {
+				c.Calls += enc.Count(string(s))
+			}
+			c.Calls += perCall
 		}
 		if f := m.FunctionCall; f != nil {
-			c.Calls += perCall + enc.Count(f.Name) + enc.Count(f.Arguments)
+			c.Calls += perCall + enc.Count(string(f.Name)) + enc.Count(string(f.Arguments))
 		}
 		if err := c.content(m.Content, enc, images); err != nil {
 			return fmt.Errorf("tacho: messages[%d].content: %w", i, err)
@@ -179,16 +206,23 @@ func (c *ChatCount) content(raw json.RawMessage, enc textCounter, images imageRu
 		c.Messages += enc.Count(text)
 		return nil
 	}
-	var parts []contentPart
+	var parts []json.RawMessage
 	if err := json.Unmarshal(raw, &parts); err != nil {
 		return err
 	}
-	for _, p := range parts {
+	for _, raw := range parts {
+		var p contentPart
+		if len(raw) > 0 && raw[0] == '"' {
+			_ = json.Unmarshal(raw, &p.Text)
+		} else if json.Unmarshal(raw, &p) != nil {
+			c.unknown("a part that is none")
+			continue
+		}
 		switch p.Type {
 		case "text", "input_text", "":
-			c.Messages += enc.Count(p.Text)
+			c.Messages += enc.Count(string(p.Text))
 		case "refusal":
-			c.Messages += enc.Count(p.Refusal)
+			c.Messages += enc.Count(string(p.Refusal))
 		case "image_url":
 			n, err := images.count(p.ImageURL.URL, p.ImageURL.Detail)
 			if err != nil {

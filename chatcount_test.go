@@ -43,6 +43,8 @@ func TestCountChat(t *testing.T) {
 			ChatCount{Model: "gpt-4o", Messages: 4, Priming: 3, Unknown: []string{"a part of type input_audio", "an image of which the request has the address alone", "a tool of type web_search"}}},
 		{"an image of little detail", `{"model":"gpt-4o","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"https://host.invalid/a.png","detail":"low"}}]}]}`,
 			ChatCount{Model: "gpt-4o", Messages: 4, Images: 85, Priming: 3}},
+		{"in forms that some servers take", `{"model":"gpt-4o","messages":[{"role":"assistant","reasoning_content":"so it is","content":["a b",5,{"type":"image_url","image_url":"https://host.invalid/a"}],"tool_calls":[{"function":{"name":"f","arguments":{"a": 1}}},{"custom":{"name":"g","input":"x y"}}]}]}`,
+			ChatCount{Model: "gpt-4o", Messages: 3 + 1 + 3 + 2, Calls: 2*3 + 3 + 3, Priming: 3, Unknown: []string{"a part that is none", "an image of which the request has the address alone"}}},
 		{"a format", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{ "type": "object" }}}}`,
 			ChatCount{Model: "gpt-4o", Messages: 5, Format: 6, Priming: 3}},
 	} {

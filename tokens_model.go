@@ -61,6 +61,9 @@ func encodingName(model string) (name string, known bool) {
 	}
 	for _, m := range modelEncodings {
 		if rest, ok := strings.CutPrefix(base, m.model); ok && (rest == "" || strings.ContainsRune("-.:@", rune(rest[0]))) {
+			if m.model == "gpt-4" && rest != "" && rest[0] == '.' {
+				continue // those after it have another encoding
+			}
 			// The names of the first models are words of their own.
 			if m.encoding == "r50k_base" && !strings.Contains(m.model, "-") && rest != "" && rest[0] != ':' {
 				continue

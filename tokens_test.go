@@ -72,7 +72,7 @@ func TestEncodingForModel(t *testing.T) {
 		"text-davinci-003": "p50k_base", "code-davinci-002": "p50k_base", "code-cushman-001": "p50k_base",
 		"text-davinci-edit-001": "p50k_edit", "code-davinci-edit-001": "p50k_edit",
 		"davinci": "r50k_base", "text-davinci-001": "r50k_base", "text-search-ada-doc-001": "r50k_base", "ada:ft-org": "r50k_base", "gpt2": "r50k_base",
-		"gpt-6": "?", "gpt-realtime": "?", "o9-mini": "?", "text-embedding-4": "?", "codex-latest": "?",
+		"gpt-6": "?", "gpt-4.2": "?", "gpt-realtime": "?", "o9-mini": "?", "text-embedding-4": "?", "codex-latest": "?",
 		"claude-sonnet-4": "", "llama-3.1-8b": "", "qwen2.5": "", "oracle": "", "": "", "adapter": "", "curie-x": "",
 	} {
 		enc, known, err := tacho.EncodingForModel(model)
