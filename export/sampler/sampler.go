@@ -47,7 +47,9 @@ type Option func(*Sampler)
 // WithFloor keeps at least this share of the spans that start after something
 // went wrong: those with the attribute error.type, with tacho.attempt above 1 or
 // http.request.resend_count above 0. They come on top of the target when they are
-// many. By default there is no floor. It panics unless p is 0 to 1.
+// many. Attempts inside one call (tacho.WithRetries) are children of its span and
+// share its fate below ParentBased: the floor sees those that an SDK makes, each a
+// call. By default there is no floor. It panics unless p is 0 to 1.
 func WithFloor(p float64) Option {
 	if !(p >= 0 && p <= 1) {
 		panic(fmt.Sprintf("sampler: WithFloor(%v): a share is 0 to 1", p))
