@@ -3,6 +3,7 @@
 package tacho_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"net/http"
@@ -10,8 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"context"
 
 	"github.com/google/go-cmp/cmp"
 	"go.opentelemetry.io/otel/sdk/metric"

@@ -130,10 +130,9 @@ func TestLastStall(t *testing.T) {
 		r := newRig(t, nil, tacho.WithStallLimit(time.Second), tacho.WithLogger(slog.New(slog.NewTextHandler(&line, nil))),
 			tacho.WithTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans))))
 		r.srv.Play(sim.Script{Steps: []sim.Step{sim.Text(0, "a"), sim.Text(0, "b").After(time.Hour), sim.Done()}})
-		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, context.Canceled)
+		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		ctx, stop := context.WithCancel(ctx)
-		time.AfterFunc(time.Minute-1, stop)
+		time.AfterFunc(time.Minute-1, cancel)
 		resp, err := r.tr.RoundTrip(r.request(ctx, chatPath, chatStream))
 		if err != nil {
 			t.Fatal(err)
