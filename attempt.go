@@ -115,16 +115,16 @@ func (x *exchange) nextAttempt(r *http.Request, wait time.Duration) {
 	x.trace.Restart()
 	ctx := x.beginAttempt(x.ownContext(), r.URL, wait)
 	x.tries().values.Store(&ctx)
-	x.httpLevel(1)
+	x.httpLevel(ctx, 1)
 	if f := x.config.propagate; f != nil {
 		fenced(func() { f(x, ctx, r) })
 	}
 }
 
 // httpLevel counts a request that is under way, or is no longer.
-func (x *exchange) httpLevel(n int64) {
+func (x *exchange) httpLevel(ctx context.Context, n int64) {
 	if m := x.config.metrics; m != nil && x.config.optIn&conv.HTTP != 0 {
-		fenced(func() { m.level(x.ctx.parent, conv.HTTPActive, n, &x.config.first(x.call).http) })
+		fenced(func() { m.level(ctx, conv.HTTPActive, n, &x.config.first(x.call).http) })
 	}
 }
 
@@ -163,7 +163,7 @@ func (x *exchange) failedAttempt(resp *http.Response, err error) {
 		ctx = trace.ContextWithSpan(ctx, s)
 	}
 	x.endAttempt(a, proto, failed)
-	x.httpLevel(-1)
+	x.httpLevel(ctx, -1)
 	if m := x.config.metrics; m != nil && x.config.optIn&conv.HTTP != 0 {
 		known := x.config.servers.admits(x.call.server, maxServers)
 		fenced(func() { m.attempt(ctx, known, x.call, a, proto) })

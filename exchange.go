@@ -122,8 +122,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	if m := x.config.metrics; m != nil {
 		fenced(func() { m.begin(parent, x.config.first(c), 1) })
-		x.ctx.parent = parent // for what is counted in it
-		x.httpLevel(1)
+		x.httpLevel(parent, 1)
 	}
 	tcp := phase.ReadTCPInfo
 	if x.config.noTCPInfo {

@@ -88,7 +88,7 @@ func (x *exchange) httpEnd(ctx context.Context, s *callSets) {
 	if t := x.tries(); t != nil && t.over || x.config.optIn&conv.HTTP == 0 {
 		return
 	}
-	x.httpLevel(-1)
+	x.httpLevel(ctx, -1)
 	if last, ok := x.call.OfAttempt(Duration); ok {
 		fenced(func() { x.config.metrics.observe(ctx, conv.HTTPDuration, inSeconds(last), &s.http) })
 	}
