@@ -17,7 +17,7 @@ type TokenCounting struct {
 	// called concurrently.
 	Encoding func(model string) *Encoding
 	// MaxRequest bounds the requests that are counted, in bytes: counting takes 15
-	// to 40 ms a MiB at the call's end. 0 is 1 MiB; with a negative one no request is.
+	// to 65 ms a MiB at the call's end, by the script. 0 is 1 MiB; with a negative one no request is.
 	MaxRequest int64
 }
 
@@ -39,8 +39,8 @@ type Counted struct {
 // output as it passes, so that TPOT and TBT are over counted tokens and not over
 // assumed ones, and of a chat's request at the call's end. Where the server reports
 // no usage, that of the record and of the span is the counted one, marked as
-// estimated; Call.TokenDrift tells how far both are apart. An event costs some
-// 1 µs more, and a program with this option carries the vocabularies, 1.3 MB.
+// estimated; Call.TokenDrift tells how far both are apart. Each event is read in full then,
+// as it is when content is captured, and a program with this option carries the vocabularies, 1.3 MB.
 //
 // By default nothing is counted.
 func WithTokenCounter(t TokenCounting) Option {
