@@ -94,11 +94,20 @@ func read(name string) ([]byte, error) {
 
 // row is the line of a text. One without tokens has no bytes a token.
 func row(w io.Writer, enc *tacho.Encoding, name, text string) {
-	n, ratio := enc.Count(text), "–"
+	n := enc.Count(text)
+	ratio := "–"
 	if n > 0 {
 		ratio = fmt.Sprintf("%.2f", float64(len(text))/float64(n))
 	}
 	fmt.Fprintf(w, "%10d %10d %10d %13s  %s\n", n, len(text), utf8.RuneCountInString(text), ratio, name)
+}
+
+// perToken says how many bytes a token has, and nothing where there is none.
+func perToken(bytes, tokens int) string {
+	if tokens <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(": %.2f bytes of the request a token", float64(bytes)/float64(tokens))
 }
 
 // request is the table of a chat request.
@@ -118,7 +127,7 @@ func request(w io.Writer, name string, body []byte) error {
 			fmt.Fprintf(w, "%10d  %5.1f %%  %s\n", part.n, 100*float64(part.n)/float64(c.Total()), part.name)
 		}
 	}
-	fmt.Fprintf(w, "%10d           in all, an estimate: %.2f bytes of the request a token\n", c.Total(), float64(len(body))/float64(max(1, c.Total())))
+	fmt.Fprintf(w, "%10d           in all, an estimate%s\n", c.Total(), perToken(len(body), c.Total()))
 	for _, u := range c.Unknown {
 		fmt.Fprintf(w, "            not counted: %s\n", u)
 	}
