@@ -68,7 +68,8 @@ func (e *Encoding) Name() string {
 	return e.impl.Name()
 }
 
-// Count returns how many tokens a text has. It allocates nothing.
+// Count returns how many tokens a text has. It allocates nothing for valid UTF-8;
+// other text is put right in memory first.
 func (e *Encoding) Count(text string) int {
 	if e.impl == nil {
 		return 0
@@ -162,9 +163,9 @@ func (e *Encoding) Decode(tokens []int) (string, error) {
 	return string(text), nil
 }
 
-// Truncate returns the longest beginning of a text that ends where a token
-// does, never inside a code point, and has at most limit tokens; and how many
-// it has. With OpenAI's encodings it reads no more of the text than it returns,
+// Truncate returns the longest beginning of a text that ends where one of its
+// first limit tokens does, never inside a code point; and how many tokens it has,
+// which may be fewer: a text that is cut may be read in fewer.  With OpenAI's encodings it reads no more of the text than it returns,
 // and a piece, a word mostly. What the encoding reads otherwise than it is
 // written is returned as it is read: bad UTF-8 as U+FFFD, with some tokenizers
 // text in Unicode's normal form C.
