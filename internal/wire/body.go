@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"unicode/utf8"
 )
 
 // Body keeps a request body for capture: its JSON, of which the strings are cut
@@ -100,7 +101,7 @@ func (b *Body) text(p []byte) int {
 			if begins {
 				b.lost++
 			}
-		case b.n >= b.part && (begins || within && b.n >= b.part+maxUnit): // or bytes that are no text
+		case b.n >= b.part && (begins || within && b.n >= b.part+overhang(c)): // or bytes that are no text
 			b.keep(p[from:i])
 			b.lost = 1
 		}
@@ -115,8 +116,14 @@ func (b *Body) text(p []byte) int {
 	return len(p)
 }
 
-// maxUnit is the longest character in JSON: two escapes.
-const maxUnit = len(`\ud83d\ude00`)
+// overhang is how far a character may reach past a limit that falls into it, if c is
+// none of its first bytes: two escapes may stand for one, or four bytes be one.
+func overhang(c byte) int {
+	if c == '\\' {
+		return len(`\ud83d\ude00`)
+	}
+	return utf8.UTFMax - 1
+}
 
 // hexDigit is the value of a digit; of what is none, whatever.
 func hexDigit(c byte) uint16 {

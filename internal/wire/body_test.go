@@ -68,7 +68,8 @@ func feed(body string, part, all, size int) *Body {
 // it is the same and within bounds; one that is JSON and within the limits is read
 // as encoding/json reads it.
 func FuzzBody(f *testing.F) {
-	for _, s := range []string{`{"a":"12é456","b":[1,{"c":"\ud83d\ude00\\"}]}`, `["\`, `{"a"`, `{"é\u00`, "\"\xff\xfe\"", `[[["x"`} {
+	for _, s := range []string{`{"a":"12é456","b":[1,{"c":"\ud83d\ude00\\"}]}`, `["\`, `{"a"`, `{"é\u00`, "\"\xff\xfe\"", "\"\xbe\xbe\xbe\xbe\xbe\xbe\xbe\xbe\xbe\xbe\"", `[[["x"`} {
+		f.Add([]byte(s), uint8(1), uint8(20))
 		f.Add([]byte(s), uint8(3), uint8(20))
 		f.Add([]byte(s), uint8(200), uint8(200))
 	}
