@@ -225,20 +225,19 @@ func (c *Client) CloseIdleConnections() { c.transport.CloseIdleConnections() }
 // Transport returns the measuring transport, to await its drains.
 func (c *Client) Transport() *Transport { return c.transport }
 
-func (c *Client) post(ctx context.Context, path string, body any, stream bool) (*http.Response, string, error) {
-	b, err := marshalBody(body, stream)
-	if err != nil {
-		return nil, "", err
-	}
+// NewRequest returns a POST request for path with a JSON body, as Do and Stream
+// send it: at the endpoint's URL, with its key and headers. It is for who reads
+// the response by other means; send it through Transport, which measures it.
+func (c *Client) NewRequest(ctx context.Context, path string, body []byte) (*http.Request, error) {
 	if strings.ContainsAny(path, "?#") {
-		return nil, "", errors.New("tacho: the path has a ? or # in it: a query belongs to the base URL")
+		return nil, errors.New("tacho: the path has a ? or # in it: a query belongs to the base URL")
 	}
 	u := *c.base
 	u.Path += "/" + strings.TrimLeft(path, "/")
 	u.RawPath = ""
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(b))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), bytes.NewReader(body))
 	if err != nil {
-		return nil, "", fmt.Errorf("tacho: path %q cannot be used: %w", path, errors.Unwrap(err))
+		return nil, fmt.Errorf("tacho: path %q cannot be used: %w", path, errors.Unwrap(err))
 	}
 	req.Header.Set("Content-Type", "application/json")
 	switch {
@@ -248,13 +247,25 @@ func (c *Client) post(ctx context.Context, path string, body any, stream bool) (
 	default:
 		req.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	if stream {
-		req.Header.Set("Accept", "text/event-stream")
-	}
 	for _, h := range c.headers {
 		req.Header.Set(h[0], h[1])
 	}
-	target := shown(&u)
+	return req, nil
+}
+
+func (c *Client) post(ctx context.Context, path string, body any, stream bool) (*http.Response, string, error) {
+	b, err := marshalBody(body, stream)
+	if err != nil {
+		return nil, "", err
+	}
+	req, err := c.NewRequest(ctx, path, b)
+	if err != nil {
+		return nil, "", err
+	}
+	if stream && req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	target := shown(req.URL)
 	hc := http.Client{Transport: c.transport, CheckRedirect: c.checkRedirect}
 	resp, err := hc.Do(req)
 	if err != nil {

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tacho-go/tacho"
+)
+
+// errCut ends the calls that a run leaves behind.
+var errCut = errors.New("load: the run is over")
+
+// Run puts the load on and returns what came of it. When ctx ends it starts
+// nothing more, cuts off what is under way, and returns a result that says so.
+// The error is that of a bad configuration alone: that calls fail is in the
+// result, and in Result.Err.
+//
+// No goroutine outlives it, provided that Call returns when its context ends.
+func Run(ctx context.Context, config Config) (*Result, error) {
+	c, err := config.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	r := &runner{config: c, recorder: c.Recorder, rows: newRows(c.Rows)}
+	if r.recorder == nil {
+		r.recorder, r.observe = NewRecorder(), true
+	}
+	if c.MaxInFlight > 0 {
+		r.room = make(chan struct{}, c.MaxInFlight)
+	}
+	return r.run(ctx), nil
+}
+
+// runner is a run under way.
+type runner struct {
+	config   Config
+	recorder *tacho.Recorder
+	observe  bool // nobody else tells the recorder
+	rows     *rows
+	room     chan struct{}
+
+	start  time.Time
+	stages []*stageTally
+	flow   flow
+
+	calls    sync.WaitGroup
+	stopped  atomic.Pointer[string] // why nothing more starts
+	stop     context.CancelCauseFunc
+	cutAt    atomic.Int64 // since start, plus 1: when calls under way were cut off
+	all      totals
+	progress sync.WaitGroup
+}
+
+// totals count all calls, for progress.
+type totals struct{ started, served, refused, failed atomic.Int64 }
+
+func (r *runner) run(ctx context.Context) *Result {
+	health := startHealth()
+	r.start = time.Now()
+	open, stop := context.WithCancelCause(ctx) // while calls may start
+	r.stop = stop
+	defer stop(nil)
+	// Calls outlive the schedule, and carry the labels of their stage.
+	under, cut := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer cut(nil)
+	r.begin(under)
+
+	quit := make(chan struct{})
+	r.progress.Go(func() { r.watch(quit) })
+
+	var schedule sync.WaitGroup
+	schedule.Go(func() { r.open(open) })
+	r.startWorkers(open, &schedule)
+	if r.wait(open, r.total()) {
+		// The schedule has come to its end: who waits for room waits in vain.
+		stop(errCut)
+	}
+	schedule.Wait()
+	stopped := time.Since(r.start)
+	r.flow.close(stopped)
+	r.drain(ctx, cut)
+	close(quit)
+	r.progress.Wait()
+	return r.result(ctx, stopped, health.stop())
+}
+
+// begin makes the tallies of the stages.
+func (r *runner) begin(under context.Context) {
+	from := time.Duration(0)
+	for _, s := range r.config.Stages {
+		measured := tacho.ContextWithLabels(under, labelStage, s.Name)
+		t := &stageTally{
+			stage: s, from: from + s.Warmup, to: from + s.length(),
+			measured: measured,
+			warmup:   tacho.ContextWithLabels(measured, labelWarmup, "true"),
+		}
+		from = t.to
+		r.stages = append(r.stages, t)
+		r.flow.windows = append(r.flow.windows, window{from: t.from, to: t.to})
+	}
+}
+
+func (r *runner) total() time.Duration { return r.stages[len(r.stages)-1].to }
+
+// wait waits until a time since the start, and reports false when ctx ends first.
+func (r *runner) wait(ctx context.Context, until time.Duration) bool {
+	left := until - time.Since(r.start)
+	if left <= 0 {
+		return ctx.Err() == nil
+	}
+	t := time.NewTimer(left)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// drain waits for the calls under way, and cuts off those that take too long.
+func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
+	done := make(chan struct{})
+	go func() {
+		r.calls.Wait()
+		close(done)
+	}()
+	if r.config.Drain > 0 && ctx.Err() == nil {
+		t := time.NewTimer(r.config.Drain)
+		defer t.Stop()
+		select {
+		case <-done:
+		case <-t.C:
+		case <-ctx.Done():
+		}
+	}
+	r.cutAt.Store(int64(time.Since(r.start)) + 1)
+	cut(errCut)
+	<-done
+}
+
+// open starts the arrivals of the open stages. An arrival that finds no room
+// waits for it, and so do those behind it.
+func (r *runner) open(ctx context.Context) {
+	waited := time.Duration(-1) // until when the last one waited for room
+	for a := range arrivals(r.config.Stages, r.config.Seed) {
+		if !r.config.Segment.has(a.index) {
+			continue
+		}
+		t := r.stages[a.stage]
+		if !r.wait(ctx, a.at) {
+			if ctxEnded(ctx, errCut) && a.at <= time.Since(r.start) {
+				t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
+				continue // and so all others that were due
+			}
+			return
+		}
+		late := time.Since(r.start) - a.at
+		if late > r.config.Tolerance && a.at > waited && !r.config.CatchUp {
+			t.count(a.at, func(t *stageTally) { t.Offered++; t.Missed++ })
+			continue
+		}
+		if r.room != nil {
+			select {
+			case r.room <- struct{}{}:
+			default:
+				select {
+				case r.room <- struct{}{}:
+					waited = time.Since(r.start)
+				case <-ctx.Done():
+					t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
+					continue
+				}
+			}
+		}
+		t.count(a.at, func(t *stageTally) { t.Offered++ })
+		j := Job{Stage: t.stage.Name, Index: a.index, Worker: -1, Seed: r.config.Seed, Intended: r.start.Add(a.at), Request: a.request}
+		r.calls.Go(func() {
+			r.do(t, j, a.at)
+			if r.room != nil {
+				<-r.room
+			}
+		})
+	}
+}
+
+// startWorkers starts the workers of all closed stages.
+func (r *runner) startWorkers(ctx context.Context, schedule *sync.WaitGroup) {
+	most := 0
+	for _, s := range r.config.Stages {
+		most = max(most, s.Workers, s.EndWorkers)
+	}
+	for w := range most {
+		if r.config.Segment.has(int64(w)) {
+			schedule.Go(func() { r.work(ctx, w) })
+		}
+	}
+}
+
+// work makes the calls of a worker, while the stage under way has it.
+func (r *runner) work(ctx context.Context, worker int) {
+	next := time.Duration(0) // when it wants the next call
+	for calls := int64(0); ; {
+		n, stage, change, ok := workersAt(r.config.Stages, max(next, time.Since(r.start)))
+		if !ok {
+			return
+		}
+		if worker >= n {
+			next = change
+			if !r.wait(ctx, change) {
+				return
+			}
+			continue
+		}
+		if !r.wait(ctx, next) {
+			return
+		}
+		t := r.stages[stage]
+		t.count(next, func(t *stageTally) { t.Offered++ })
+		j := Job{Stage: t.stage.Name, Index: calls, Worker: worker, Seed: r.config.Seed, Intended: r.start.Add(next)}
+		calls++
+		r.calls.Add(1)
+		refused := r.do(t, j, next)
+		r.calls.Done()
+		next = time.Since(r.start) + t.stage.Think
+		if refused {
+			next += r.config.RefusedPause
+		}
+	}
+}
+
+// do makes a call and counts it, and reports whether it was refused.
+func (r *runner) do(t *stageTally, j Job, intended time.Duration) (refused bool) {
+	measured := intended >= t.from && intended < t.to
+	ctx := t.measured
+	if !measured {
+		ctx = t.warmup
+	}
+	var seen watcher
+	ctx = tacho.ContextWithObserver(ctx, seen.add)
+	started := time.Since(r.start)
+	r.flow.begin(started)
+	r.all.started.Add(1)
+	err := r.config.Call(ctx, j)
+	ended := time.Since(r.start)
+	r.flow.end(ended, started)
+
+	e := ending{job: j, err: err, call: seen.last(err), intended: intended, started: started, ended: ended, measured: measured}
+	if at := r.cutAt.Load(); at != 0 && context.Cause(ctx) == errCut {
+		e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
+	}
+	if r.observe && e.call != nil {
+		r.recorder.Observe(e.call)
+	}
+	refused = e.class() == refusedCall
+	r.all.add(e.class())
+	t.add(&e, &r.config)
+	if w := r.stageAt(ended); w != nil && !e.cut {
+		w.ended(&e, r.config.Limits)
+	}
+	if measured {
+		r.rows.write(&e)
+	}
+	return refused
+}
+
+// stageAt returns the stage in whose window a time lies, nil for none.
+func (r *runner) stageAt(at time.Duration) *stageTally {
+	for _, t := range r.stages {
+		if at >= t.from && at < t.to {
+			return t
+		}
+	}
+	return nil
+}
+
+func ctxEnded(ctx context.Context, cause error) bool { return context.Cause(ctx) == cause }
+
+func (t *totals) add(c class) {
+	switch c {
+	case servedCall:
+		t.served.Add(1)
+	case refusedCall:
+		t.refused.Add(1)
+	default:
+		t.failed.Add(1)
+	}
+}
+
+// watcher takes the calls that a job makes.
+type watcher struct {
+	mu    sync.Mutex
+	call  *tacho.Call
+	heard chan struct{}
+}
+
+func (w *watcher) add(c *tacho.Call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.call = c
+	if w.heard != nil {
+		close(w.heard)
+		w.heard = nil
+	}
+}
+
+// last returns the last call. One that its context ended may be told a moment
+// after the call has returned.
+func (w *watcher) last(err error) *tacho.Call {
+	w.mu.Lock()
+	if w.call != nil || err == nil {
+		defer w.mu.Unlock()
+		return w.call
+	}
+	heard := make(chan struct{})
+	w.heard = heard
+	w.mu.Unlock()
+	t := time.NewTimer(patience)
+	defer t.Stop()
+	select {
+	case <-heard:
+	case <-t.C:
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.call
+}
+
+// patience is how long a call that failed is waited for, if a transport measures
+// at all.
+const patience = 100 * time.Millisecond
