@@ -105,7 +105,8 @@ func (l *Latency) MarshalJSON() ([]byte, error) {
 	return json.Marshal(out)
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. Counts come back as they were, the
+// mean and the extremes as the buckets have them.
 func (l *Latency) UnmarshalJSON(b []byte) error {
 	in := latencyJSON{Known: &l.known, Censored: &l.censored}
 	l.known.Reset()
