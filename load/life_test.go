@@ -66,19 +66,19 @@ func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t, sim.WithModel(even))
-		ctx, cancel := context.WithTimeout(t.Context(), 2050*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2090*time.Millisecond)
 		defer cancel()
 		began := time.Now()
 		res := b.run(t, ctx, load.Config{Stages: []load.Stage{load.Constant(10, 4*time.Second), load.Workers(3, 4*time.Second)}})
 		if took := time.Since(began); took > 3*time.Second {
 			t.Errorf("it took %v after the interruption", took)
 		}
-		if len(res.Stages) != 1 || !strings.HasPrefix(res.Incomplete, "stopped after 2.05s of 8s") {
+		if len(res.Stages) != 1 || !strings.HasPrefix(res.Incomplete, "stopped after 2.09s of 8s") {
 			t.Fatalf("%d stages, %q", len(res.Stages), res.Incomplete)
 		}
 		s := &res.Stages[0]
 		// Arrivals at 0.05, 0.15 … 2.05 s, of which the last one is cut off at once.
-		if s.Whole || s.Window != 2050*time.Millisecond || s.Served != 20 || s.Started-s.CutOff != 20 || s.Failed+s.Cancelled != 0 {
+		if s.Whole || s.Window != 2090*time.Millisecond || s.Served != 20 || s.Started-s.CutOff != 20 || s.Failed+s.Cancelled != 0 {
 			t.Errorf("window %v, whole %v, %+v", s.Window, s.Whole, s.Counts)
 		}
 		if w := res.Warnings(); len(w) == 0 || !strings.HasPrefix(w[0], "incomplete: ") {
@@ -268,7 +268,7 @@ func TestSaturated(t *testing.T) {
 	})
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t, sim.WithModel(even))
-		res := b.run(t, t.Context(), load.Config{Stages: []load.Stage{load.Poisson(30, 5*time.Minute)}, StopSaturated: true})
+		res := b.run(t, t.Context(), load.Config{Stages: []load.Stage{load.Poisson(10, 2*time.Minute)}, StopSaturated: true})
 		if res.Incomplete != "" || res.Stages[0].Saturated {
 			t.Errorf("a steady load: %q", res.Incomplete)
 		}

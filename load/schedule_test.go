@@ -47,10 +47,10 @@ func TestProcesses(t *testing.T) {
 		stage Stage
 		cv    float64
 	}{
-		{Constant(1000, 200*time.Second), 0},
-		{Poisson(1000, 200*time.Second), 1},
-		{Gamma(1000, 0.5, 200*time.Second), 0.5},
-		{Gamma(1000, 2, 200*time.Second), 2},
+		{Constant(1000, 60*time.Second), 0},
+		{Poisson(1000, 60*time.Second), 1},
+		{Gamma(1000, 0.5, 60*time.Second), 0.5},
+		{Gamma(1000, 2, 60*time.Second), 2},
 	} {
 		as := collect([]Stage{tt.stage}, 3)
 		n, sum, squares := float64(len(as)-1), 0.0, 0.0

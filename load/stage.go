@@ -173,7 +173,7 @@ func (s Stage) check() error {
 	case s.Workers == 0 && s.EndWorkers > 0:
 		return errors.New("EndWorkers needs Workers to begin with")
 	case s.Process.kind == gamma && !(s.Process.cv >= 0.01 && s.Process.cv <= 100):
-		return fmt.Errorf("Bursty(%g): the coefficient of variation is 0.01 to 100", s.Process.cv)
+		return fmt.Errorf("the coefficient of variation of Bursty(%g) is not within 0.01 to 100", s.Process.cv)
 	case s.Think > 0 && s.Open():
 		return errors.New("only workers think")
 	case s.Process.kind != steady && (s.Workers > 0 || s.Trace != nil):
