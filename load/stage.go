@@ -165,7 +165,7 @@ func (s Stage) check() error {
 	case s.Warmup < 0 || s.For < 0 || s.Think < 0:
 		return errors.New("a time is negative")
 	case s.Trace == nil && s.For == 0:
-		return errors.New("For is 0: say how long it is measured")
+		return errors.New("it has no measured time: set For")
 	case bad(s.Rate) || bad(s.EndRate):
 		return fmt.Errorf("the rate %g→%g is not within 0 to %g a second", s.Rate, s.EndRate, maxRate)
 	case s.Workers < 0 || s.EndWorkers < 0 || s.Workers > maxWorkers || s.EndWorkers > maxWorkers:
