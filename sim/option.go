@@ -5,6 +5,7 @@ package sim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -29,6 +30,9 @@ type config struct {
 	apiKey string
 	script *Script
 	model  Model
+
+	hasModel bool
+	serving  *Serving
 
 	host        string
 	capacity    int
@@ -55,6 +59,12 @@ func newConfig[O Option](opts []O) config {
 		c.fail(c.script.check())
 	}
 	c.fail(c.model.check())
+	if c.serving != nil {
+		c.fail(c.serving.check())
+		if c.hasModel || c.script != nil {
+			c.fail(errors.New("sim: WithServing goes with neither WithModel nor WithScript"))
+		}
+	}
 	return c
 }
 
@@ -86,7 +96,20 @@ func WithScript(s Script) EndpointOption {
 //
 // By default it is the zero Model. WithScript takes precedence over it.
 func WithModel(m Model) EndpointOption {
-	return endpointOption(func(c *config) { c.model = m })
+	return endpointOption(func(c *config) { c.model, c.hasModel = m, true })
+}
+
+// WithServing sets the model of a server under load that answers requests for
+// which there is no script, and adds the route /metrics, which answers a GET with
+// what the server counted, in Prometheus' text format and with vLLM's names. That
+// route wants no API key and is not listed in Endpoint.Requests.
+//
+// By default requests are answered by a Model, and do not share its time. It goes
+// with neither WithModel nor WithScript; scripts queued by Play take precedence
+// over it and take nothing of it.
+func WithServing(s Serving) EndpointOption {
+	s.Speeds = slices.Clone(s.Speeds)
+	return endpointOption(func(c *config) { c.serving = &s })
 }
 
 // WithSeed sets the seed of identifiers, the model's draws and embeddings. With
