@@ -14,8 +14,8 @@ import (
 // Endpoint is a simulated OpenAI-compatible endpoint: an http.Handler for the
 // paths that end in chat/completions, completions, responses, embeddings and
 // models, with anything before them (/v1, or Azure's /openai/deployments/NAME).
-// It plays scripts, and where there is none, a model. It is safe for concurrent
-// use. Its zero value plays the zero Model with seed 0.
+// It plays scripts, and where there is none, a Model or a Serving, with which it
+// also has the path /metrics. It is safe for concurrent use. Its zero value plays the zero Model with seed 0.
 //
 // When it aborts an answer it panics with http.ErrAbortHandler, as a handler
 // does to make an http.Server close the connection. It also does so under a
@@ -23,6 +23,7 @@ import (
 type Endpoint struct {
 	cfg   config
 	slots slots // of the model
+	live  *live // with a Serving
 
 	mu       sync.Mutex
 	queue    []Script
@@ -53,11 +54,17 @@ const (
 // an error object that says what is wrong.
 func NewEndpoint(opts ...EndpointOption) *Endpoint { return newEndpoint(newConfig(opts)) }
 
-func newEndpoint(cfg config) *Endpoint { return &Endpoint{cfg: cfg} }
+func newEndpoint(cfg config) *Endpoint {
+	e := &Endpoint{cfg: cfg}
+	if cfg.serving != nil && cfg.err == nil {
+		e.live = newLive(*cfg.serving, cfg.seed)
+	}
+	return e
+}
 
 // Play queues scripts: the next requests for a completion, a response or an
 // embedding play one each, in order of arrival. When the queue is empty, what
-// WithScript or WithModel set applies. Requests that are refused before (status
+// WithScript, WithModel or WithServing set applies. Requests that are refused before (status
 // 400, 401, 404, 405, 413) and requests for models take no script.
 func (e *Endpoint) Play(scripts ...Script) {
 	e.mu.Lock()
@@ -75,11 +82,15 @@ func (e *Endpoint) Requests() []Received {
 	return append([]Received(nil), e.received...)
 }
 
-// String prints what the endpoint plays without queued scripts, in one line.
+// String prints what the endpoint plays without queued scripts, in one line, and
+// a Serving in two.
 func (e *Endpoint) String() string {
 	what := e.cfg.model.String()
 	if e.cfg.script != nil {
 		what = "a script"
+	}
+	if e.cfg.serving != nil {
+		what = e.cfg.serving.String()
 	}
 	return fmt.Sprintf("sim: %s, seed %d", what, e.cfg.seed)
 }
@@ -123,6 +134,10 @@ func (e *Endpoint) take(c *call) (s Script, scripted bool) {
 
 // ServeHTTP answers one request.
 func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if e.live != nil && isMetrics(r.URL.Path) {
+		e.live.serveMetrics(w, r)
+		return
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
 		var tooLarge *http.MaxBytesError
@@ -161,7 +176,7 @@ func (e *Endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			writeError(w, http.StatusBadRequest, "", "invalid_request_error", err.Error())
 			return
 		}
-		e.answer(w, r, c)
+		e.answer(w, r, c, body)
 	}
 }
 
@@ -171,8 +186,12 @@ func (e *Endpoint) authorized(r *http.Request) bool {
 }
 
 // answer plays a script, or what the model makes of the request.
-func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, c call) {
+func (e *Endpoint) answer(w http.ResponseWriter, r *http.Request, c call, body []byte) {
 	s, scripted := e.take(&c)
+	if !scripted && e.live != nil {
+		e.serve(w, r, c, body)
+		return
+	}
 	if !scripted {
 		m := e.cfg.model
 		if m.Slots > 0 {

@@ -5,10 +5,41 @@ package sim
 import (
 	"fmt"
 	"strings"
+	"time"
 )
 
-// Preset returns a Serving that imitates a published measurement. The error
-// lists the names.
+// Preset returns a Serving that imitates what was published of one service. The
+// error lists the names. One engine stands for all that a provider has; it is no
+// description of how the service is built.
+//
+// Three of them imitate a load report of 2024: prompts of 640 tokens (128 of
+// instruction, 512 of context), max_tokens 1024, 100 requests a second offered.
+// Less is served than is offered, so that the rest must be refused: here with 429
+// by a limit of requests a minute, and with 503 by a full queue.
+//
+//	name            published: TTFT ms, served a second, output ÷ input   here: TTFT ms, served, ratio; Scaled(16)
+//	gpt4-2024       1842, 38.2, 1.12                                      1846, 38.3, 1.12; 1846, 38.3, 1.12
+//	gpt4turbo-2024  896, 87.6, 1.38                                       896, 87.0, 1.38; 906, 87.2, 1.38
+//	o1preview-2024  3217, 22.4, 0.94                                      3231, 22.1, 0.94; 3213, 22.6, 0.94
+//
+// The fourth imitates first and last token of single calls, 320 and 1850 ms, and
+// 42.1 tokens a second. The report does not give the prompt; here it has 640 tokens.
+//
+// Where the parameters come from:
+//
+//	published           Output (+ Reasoning) from output ÷ input; Step + PerSequence of llama3-8b-a100 from
+//	                    (1850 − 320) ms and its Output from 42.1 tokens a second; its Base + 640 ÷ Prefill from 320 ms
+//	chosen so that the  MaxBatch and Step + MaxBatch × PerSequence: the requests served a second;
+//	figures come out    Queue, with Base: the time to first token
+//	free                how a time to first token is split into Base, thinking and queue; how a step is split into
+//	                    Step and PerSequence; Prefill; all spreads; the share of Reasoning in o1preview-2024's
+//	                    tokens; the limits a minute, which lie above what is served
+//
+// The free ones are such that the times to first token keep their order at any
+// load, that answers of Scaled(16) take about 1 s, and that its queues fill within
+// 4 s at 100 requests a second. Output÷input needs a limit of tokens of at least
+// 1024 (64 when scaled by 16), which cuts no answer of gpt4turbo-2024 and one in
+// 40 of gpt4-2024.
 func Preset(name string) (Serving, error) {
 	for _, p := range presets() {
 		if p.name == name {
@@ -33,5 +64,32 @@ type preset struct {
 }
 
 func presets() []preset {
-	return []preset{{"gpt4-2024", Serving{}}, {"gpt4turbo-2024", Serving{}}, {"o1preview-2024", Serving{}}, {"llama3-8b-a100", Serving{}}}
+	const ms, us = time.Millisecond, time.Microsecond
+	step := Spread{"lognormal", 0.1}
+	return []preset{
+		{"gpt4-2024", Serving{
+			Name: "gpt-4-0613", Base: 800 * ms, Prefill: 320_000,
+			Step: 15460 * us, PerSequence: 10 * us, StepSpread: step, MaxBatch: 656, Queue: 41,
+			Output: 1.12 * 640, OutputSpread: Spread{"gamma", 0.15},
+			RequestsPerMinute: 3600, RequestBurst: 60,
+		}},
+		{"gpt4turbo-2024", Serving{
+			Name: "gpt-4-turbo-2024-04-09", Base: 700 * ms, Prefill: 640_000,
+			Step: 11140 * us, PerSequence: 4 * us, StepSpread: step, MaxBatch: 1408, Queue: 23,
+			Output: 1.38 * 640, OutputSpread: Spread{"uniform", 0.08},
+			RequestsPerMinute: 7200, RequestBurst: 120,
+		}},
+		{"o1preview-2024", Serving{
+			Name: "o1-preview", Base: 820 * ms, Prefill: 320_000,
+			Step: 23800 * us, PerSequence: 40 * us, StepSpread: step, MaxBatch: 354, Queue: 18,
+			Output: 0.94*640 - 240, OutputSpread: Spread{"gamma", 0.15},
+			Reasoning: 240, ReasoningTime: 1600 * ms, ReasoningSpread: Spread{"gamma", 0.6},
+			RequestsPerMinute: 2400, RequestBurst: 40,
+		}},
+		{"llama3-8b-a100", Serving{
+			Name: "llama-3-8b", Base: 20 * ms, Prefill: 640 / 0.3,
+			Step: 23930 * us, PerSequence: 200 * us, MaxBatch: 32,
+			Output: 64.4, OutputSpread: Spread{"uniform", 0.05},
+		}},
+	}
 }

@@ -134,7 +134,7 @@ func (r *replica) open(q *request, now time.Duration) {
 		q.prefilled = q.cached
 	}
 	if m := r.e.meter; m != nil {
-		m.open(q)
+		m.open(q, r.prefixes != nil)
 	}
 }
 
@@ -168,6 +168,9 @@ func (r *replica) finish(now time.Duration) {
 func (r *replica) join(q *request, now time.Duration) {
 	if r.prefixes != nil {
 		r.prefixes.touch(q.blocks)
+	}
+	if m := r.e.meter; m != nil {
+		m.prefilled(q)
 	}
 	switch {
 	case q.output == 0:

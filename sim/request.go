@@ -3,8 +3,12 @@
 package sim
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"math"
+	"slices"
 	"strings"
 )
 
@@ -58,6 +62,8 @@ type call struct {
 	inputs       int // embeddings: number of inputs
 	dimensions   int
 	base64       bool
+	ignoreEOS    bool  // the answer has as many tokens as are allowed
+	prompt       []any // decoded JSON
 }
 
 type requestBody struct {
@@ -70,6 +76,7 @@ type requestBody struct {
 	MaxTokens           *int    `json:"max_tokens"`
 	MaxCompletionTokens *int    `json:"max_completion_tokens"`
 	MaxOutputTokens     *int    `json:"max_output_tokens"`
+	IgnoreEOS           *bool   `json:"ignore_eos"`
 	Dimensions          *int    `json:"dimensions"`
 	EncodingFormat      *string `json:"encoding_format"`
 	Messages            any     `json:"messages"`
@@ -135,7 +142,9 @@ func parseCall(a api, name string, body []byte) (call, error) {
 	if a == apiResponses {
 		c.n = 1
 	}
-	c.promptTokens = tokensOf(r.Messages, r.Prompt, r.Input, r.Instructions)
+	c.ignoreEOS = or(r.IgnoreEOS, false)
+	c.prompt = []any{r.Instructions, r.Messages, r.Prompt, r.Input}
+	c.promptTokens = tokensOf(c.prompt...)
 	c.inputs = 1
 	if list, ok := r.Input.([]any); ok {
 		if c.inputs = len(list); c.inputs > 0 {
@@ -161,29 +170,39 @@ func or[T any](p *T, otherwise T) T {
 // rounded up, and one for each number (a prompt may be given as token ids).
 func tokensOf(values ...any) int {
 	bytes, numbers := 0, 0
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case string:
-			bytes += len(v)
-		case float64:
-			numbers++
-		case []any:
-			for _, e := range v {
-				walk(e)
-			}
-		case map[string]any:
-			for k, e := range v {
-				switch k {
-				case "role", "type", "id", "call_id", "tool_call_id", "name", "status":
-				default:
-					walk(e)
-				}
+	walkPrompt(values, func(s string) { bytes += len(s) }, func(float64) { numbers++ })
+	return (bytes+3)/4 + numbers
+}
+
+// textOf joins the texts of a prompt, and gives each number four bytes, so that
+// by the estimate of tokensOf a token is four bytes of it.
+func textOf(values ...any) string {
+	var b strings.Builder
+	walkPrompt(values, func(s string) { b.WriteString(s) }, func(f float64) {
+		b.Write(binary.LittleEndian.AppendUint32(nil, math.Float32bits(float32(f))))
+	})
+	return b.String()
+}
+
+// walkPrompt visits the texts and numbers of decoded JSON, the members of an
+// object by name, without those that are no text for the model.
+func walkPrompt(v any, text func(string), number func(float64)) {
+	switch v := v.(type) {
+	case string:
+		text(v)
+	case float64:
+		number(v)
+	case []any:
+		for _, e := range v {
+			walkPrompt(e, text, number)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			switch k {
+			case "role", "type", "id", "call_id", "tool_call_id", "name", "status":
+			default:
+				walkPrompt(v[k], text, number)
 			}
 		}
 	}
-	for _, v := range values {
-		walk(v)
-	}
-	return (bytes+3)/4 + numbers
 }
