@@ -47,9 +47,10 @@ type Config struct {
 	// Then their contexts are cancelled, and they are cut off. Negative: at once.
 	Drain time.Duration // default 30 s
 
-	// RefusedPause is how long a worker pauses after an answer 429 or 503, besides
-	// its think time. By default it goes on at once.
-	RefusedPause time.Duration
+	// Pause is how long a worker pauses after a call that was not served, besides its
+	// think time: an endpoint that refuses at once would else be asked as fast as
+	// this machine can. Negative: it goes on at once.
+	Pause time.Duration // default 10 ms
 
 	// Limits are what a good call keeps, for the goodput. Without limits every
 	// complete call is good.
@@ -97,6 +98,7 @@ type Progress struct {
 const (
 	defaultTolerance = 100 * time.Millisecond
 	defaultDrain     = 30 * time.Second
+	defaultPause     = 10 * time.Millisecond
 )
 
 // NewRecorder returns a recorder that tells the stages of a run apart, and its
@@ -136,8 +138,8 @@ func (c Config) withDefaults() (Config, error) {
 		return c, fmt.Errorf("load: segment %v: give I from 1 to N", c.Segment)
 	case c.MaxInFlight < 0 || c.MaxInFlight > maxWorkers:
 		return c, fmt.Errorf("load: MaxInFlight %d: give 1 to %d, or 0 for no bound", c.MaxInFlight, maxWorkers)
-	case c.Tolerance < 0 || c.RefusedPause < 0:
-		return c, errors.New("load: Tolerance or RefusedPause is negative")
+	case c.Tolerance < 0:
+		return c, errors.New("load: Tolerance is negative")
 	}
 	for _, l := range c.Limits {
 		if l.AtMost <= 0 {
@@ -146,6 +148,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.Tolerance == 0 {
 		c.Tolerance = defaultTolerance
+	}
+	if c.Pause == 0 {
+		c.Pause = defaultPause
 	}
 	if c.Drain == 0 {
 		c.Drain = defaultDrain

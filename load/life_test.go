@@ -111,7 +111,7 @@ func TestRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBed(t, sim.WithScript(sim.Script{Status: 429, ErrorCode: "rate_limit_exceeded"}))
 		b.srv.Play(sim.Script{Status: 503}, sim.Script{Status: 500})
-		res := b.run(t, t.Context(), load.Config{Stages: []load.Stage{load.Workers(1, 10*time.Second)}, RefusedPause: time.Second})
+		res := b.run(t, t.Context(), load.Config{Stages: []load.Stage{load.Workers(1, 10*time.Second)}, Pause: time.Second})
 		s := &res.Stages[0]
 		if s.Unavailable != 1 || s.Failed != 1 || s.TooMany != 9 || s.Served != 0 || s.Good != 0 || s.Bad != 11 {
 			t.Errorf("%+v", s.Counts)

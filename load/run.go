@@ -225,17 +225,17 @@ func (r *runner) work(ctx context.Context, worker int) {
 		j := Job{Stage: t.stage.Name, Index: calls, Worker: worker, Seed: r.config.Seed, Intended: r.start.Add(next)}
 		calls++
 		r.calls.Add(1)
-		refused := r.do(t, j, next)
+		served := r.do(t, j, next)
 		r.calls.Done()
 		next = time.Since(r.start) + t.stage.Think
-		if refused {
-			next += r.config.RefusedPause
+		if !served {
+			next += max(0, r.config.Pause)
 		}
 	}
 }
 
-// do makes a call and counts it, and reports whether it was refused.
-func (r *runner) do(t *stageTally, j Job, intended time.Duration) (refused bool) {
+// do makes a call and counts it, and reports whether it was served.
+func (r *runner) do(t *stageTally, j Job, intended time.Duration) (served bool) {
 	measured := intended >= t.from && intended < t.to
 	ctx := t.measured
 	if !measured {
@@ -257,7 +257,6 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (refused bool)
 	if r.observe && e.call != nil {
 		r.recorder.Observe(e.call)
 	}
-	refused = e.class() == refusedCall
 	r.all.add(e.class())
 	t.add(&e, &r.config)
 	if w := r.stageAt(ended); w != nil && !e.cut {
@@ -266,7 +265,7 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (refused bool)
 	if measured {
 		r.rows.write(&e)
 	}
-	return refused
+	return e.class() == servedCall
 }
 
 // stageAt returns the stage in whose window a time lies, nil for none.

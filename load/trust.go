@@ -14,7 +14,8 @@ const (
 	maxDelayP99 = 10 * time.Millisecond
 	maxCPU      = 0.8
 	maxStallP99 = 20 * time.Millisecond
-	maxOpened   = 0.1 // of calls in a stage with more than 20
+	maxOpened   = 0.1 // of calls, beyond one for each in flight
+	enoughCalls = 20  // below, the edges of a window are all there is
 )
 
 // Warnings returns the reasons to take the figures with care, those that speak
@@ -54,11 +55,12 @@ func (s *StageResult) warnings() (w []string) {
 	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {
 		say("calls started %v after their intended start (P99): judge latencies by the intended start", p99.Round(100*time.Microsecond))
 	}
-	if conns := s.Opened + s.Reused; conns > 20 && float64(s.Opened) > maxOpened*float64(conns) {
-		say("%d of %d calls opened a connection: give tacho.WithConcurrency the calls in flight, or the handshakes are in the latencies", s.Opened, conns)
+	if conns := s.Opened + s.Reused; float64(s.Opened) > float64(s.Flow.Most)+maxOpened*float64(conns) {
+		say("%d of %d calls opened a connection, with %d in flight at most: give tacho.WithConcurrency that many, or handshakes are in the latencies",
+			s.Opened, conns, s.Flow.Most)
 	}
 	if d, ok := s.Flow.Difference(); ok {
-		if steady, _ := s.Flow.Steady(); !steady {
+		if steady, _ := s.Flow.Steady(); !steady && s.Ended >= enoughCalls {
 			n, _ := s.Flow.InFlight()
 			x, _ := s.Flow.Rate()
 			stay, _ := s.Flow.Stay()

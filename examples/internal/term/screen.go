@@ -48,6 +48,11 @@ const patience = 2 * time.Second
 // Progress shows on a terminal how long work takes, from two seconds on, in one
 // line that the returned function takes away. Elsewhere it does nothing.
 func Progress(w io.Writer, env func(string) string, what string) (stop func()) {
+	return Watch(w, env, func() string { return what })
+}
+
+// Watch is Progress of a text that changes.
+func Watch(w io.Writer, env func(string) string, what func() string) (stop func()) {
 	if !ScreenOf(w, env).Terminal {
 		return func() {}
 	}
@@ -60,7 +65,7 @@ func Progress(w io.Writer, env func(string) string, what string) (stop func()) {
 	})
 }
 
-func tick(w io.Writer, what string, done <-chan struct{}) {
+func tick(w io.Writer, what func() string, done <-chan struct{}) {
 	began, t := time.Now(), time.NewTicker(500*time.Millisecond)
 	defer t.Stop()
 	shown := false
@@ -73,7 +78,7 @@ func tick(w io.Writer, what string, done <-chan struct{}) {
 			return
 		case <-t.C:
 			if d := time.Since(began); d >= patience {
-				fmt.Fprintf(w, "\r\x1b[K%s, %.0f s (Ctrl-C stops it)", what, d.Seconds())
+				fmt.Fprintf(w, "\r\x1b[K%s, %.0f s (Ctrl-C stops it)", what(), d.Seconds())
 				shown = true
 			}
 		}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/load"
+	"github.com/tacho-go/tacho/sim"
+)
+
+// result is what a run of the program left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// drive runs the program on servers in memory, in a bubble, so that time is exact
+// and passes as fast as the machine can.
+func drive(t *testing.T, timeout time.Duration, args ...string) (r result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		p := program{
+			listen: func(o ...sim.Option) (*sim.Server, error) { return sim.NewServer(o...), nil },
+			env:    func(string) string { return "" }, stdout: &stdout, stderr: &stderr,
+		}
+		ctx := t.Context()
+		if timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, timeout)
+			defer cancel()
+		}
+		r.code = p.run(ctx, args)
+		r.stdout, r.stderr = stdout.String(), stderr.String()
+	})
+	return r
+}
+
+// The three models come out within 10 % of the published figures at 100 requests
+// a second, and in their order, through refusals.
+func TestPublished(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, "-rates", "100", "-concurrency", "", "-out", dir)
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "load.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var results map[string]*load.Result
+	if err := json.Unmarshal(text, &results); err != nil {
+		t.Fatal(err)
+	}
+	var ttfts, rates, ratios []float64
+	for _, name := range presets {
+		want, s := report2024[name], &results[name].Stages[1]
+		if s.Name != publishedRate || s.Offered != 250 || s.Missed+s.NotStarted+s.Failed != 0 {
+			t.Fatalf("%s: %s: %+v", name, s.Name, s.Counts)
+		}
+		ttft, _ := s.Snapshot.Streams.Figure(tacho.TTFT).Mean()
+		rate, _ := s.ServedRate()
+		ratio, _ := s.OutputPerInput()
+		ttfts, rates, ratios = append(ttfts, ttft.Seconds()), append(rates, rate), append(ratios, ratio)
+		for what, pair := range map[string][2]float64{"TTFT": {ttft.Seconds(), want.ttft.Seconds()}, "served": {rate, want.served}, "output÷input": {ratio, want.ratio}} {
+			if math.Abs(pair[0]/pair[1]-1) > 0.1 {
+				t.Errorf("%s: %s is %.4g, published %.4g", name, what, pair[0], pair[1])
+			}
+		}
+		if share, _ := s.RefusedShare(); share < 0.05 {
+			t.Errorf("%s refuses %.1f %%", name, 100*share)
+		}
+	}
+	// GPT-4, GPT-4 Turbo, o1-preview.
+	if !(ttfts[1] < ttfts[0] && ttfts[0] < ttfts[2] && rates[1] > rates[0] && rates[0] > rates[2] && ratios[1] > ratios[0] && ratios[0] > ratios[2]) {
+		t.Errorf("not in the published order: %v, %v, %v", ttfts, rates, ratios)
+	}
+	for _, name := range []string{"report.json", "report.html", "report.csv", "report.md", "gpt4-2024.hlog"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
+			t.Error(err)
+		}
+	}
+	f, err := os.Open(filepath.Join(dir, "gpt4-2024.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	s, err := tacho.ReadHDR(f)
+	if err != nil || s.Streams.Calls() == 0 {
+		t.Errorf("the histograms have %d calls, %v", s.Streams.Calls(), err)
+	}
+	if again := drive(t, 0, "-rates", "1", "-concurrency", "", "-out", dir); again.code != 2 || !strings.Contains(again.stderr, "-overwrite") {
+		t.Errorf("a report is written over: %d, %q", again.code, again.stderr)
+	}
+}
+
+// Stopped in the middle, it tells what it has.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	r := drive(t, 5*time.Second, "-model", "gpt4-2024", "-rates", "10", "-concurrency", "", "-duration", "10s")
+	if r.code != 1 || !strings.Contains(r.stderr, "models: stopped after 5s of 16s") || !strings.Contains(r.stdout, "INCOMPLETE") {
+		t.Errorf("exit code %d, %q\n%.400s", r.code, r.stderr, r.stdout)
+	}
+}
+
+// Servers that refuse all leave a report, and a reason.
+func TestAllFail(t *testing.T) {
+	t.Parallel()
+	var stdout, stderr bytes.Buffer
+	synctest.Test(t, func(t *testing.T) {
+		p := program{
+			listen: func(o ...sim.Option) (*sim.Server, error) {
+				return sim.NewServer(append(o, sim.WithScript(sim.Script{Status: 500}))...), nil
+			},
+			env: func(string) string { return "" }, stdout: &stdout, stderr: &stderr,
+		}
+		if code := p.run(t.Context(), []string{"-model", "gpt4-2024", "-rates", "5", "-concurrency", ""}); code != 1 {
+			t.Errorf("exit code %d", code)
+		}
+	})
+	if !strings.Contains(stderr.String(), "was served: 500 Internal Server Error") || strings.Contains(stdout.String(), "NaN") || !strings.Contains(stdout.String(), "At a rate") {
+		t.Errorf("%q\n%s", stderr.String(), stdout.String())
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-rates", "x"}, `-rates "x": give numbers above 0`},
+		{[]string{"-rates", "", "-concurrency", ""}, "there is no load"},
+		{[]string{"-concurrency", "1.5"}, "callers are whole"},
+		{[]string{"-duration", "0s"}, "-duration 0s"},
+		{[]string{"-segment", "3/2"}, `-segment "3/2"`},
+		{[]string{"-arrivals", "often"}, `-arrivals "often"`},
+		{[]string{"-scale", "0"}, "-scale 0"},
+		{[]string{"-base-url", "http://x.invalid/v1", "-model", "m", "-scale", "2"}, "-scale is for the simulation"},
+		{[]string{"-model", "gpt4-2024,=x"}, "give NAME or NAME=URL"},
+		{[]string{"-slo", "ttft p99 <= soon"}, "soon"},
+	} {
+		if r := drive(t, 0, tt.args...); r.code != 2 || !strings.Contains(r.stderr, tt.want) {
+			t.Errorf("%q: exit code %d, %q, want %q", tt.args, r.code, r.stderr, tt.want)
+		}
+	}
+	if r := drive(t, 0, "-model", "gpt5"); r.code != 1 || !strings.Contains(r.stderr, `no preset "gpt5"; there are gpt4-2024`) {
+		t.Errorf("exit code %d, %q", r.code, r.stderr)
+	}
+}
