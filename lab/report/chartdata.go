@@ -67,7 +67,7 @@ func (q *Quantiles) Summary() *Table {
 		h, late := s.histogram(), max(0, s.Censored)
 		cells := []Cell{S(s.Name), N(h.Count() + late), bounded(D, late > 0)(h.Mean())}
 		for _, at := range quantiles {
-			cells = append(cells, quantile(h, late, at))
+			cells = append(cells, quantile(h, late, at, tooFew(quantiles)))
 		}
 		t.Row(append(cells, bounded(D, late > 0)(h.Max()))...)
 	}

@@ -83,14 +83,12 @@ func cleanURLs(s string) string {
 // cleanRest cleans what stands behind a URL's "://", up to a space. Where the
 // authority cannot be told, all up to the last @ is taken for a password.
 func cleanRest(s string) string {
-	if i := strings.IndexAny(s, "/?#"); i >= 0 {
-		if host := s[:i]; !strings.Contains(host, "@") && !isHost(host) {
-			return afterLastAt(s)
-		}
-	}
 	host, path := s, ""
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
 		host, path = s[:i], s[i:]
+	}
+	if !strings.Contains(host, "@") && !isHost(host) {
+		return afterLastAt(s)
 	}
 	if i := strings.LastIndexByte(host, '@'); i >= 0 {
 		host = host[i+1:]
@@ -107,6 +105,9 @@ func cleanRest(s string) string {
 
 func afterLastAt(s string) string {
 	i := strings.LastIndexByte(s, '@')
+	if host, _, colon := strings.Cut(s, ":"); i < 0 && colon && strings.Trim(s[len(host):], `.,;:!)'"`) == "" {
+		return s // a colon of the sentence
+	}
 	if i < 0 {
 		return unreadableURL
 	}
@@ -114,16 +115,17 @@ func afterLastAt(s string) string {
 }
 
 // isHost reports whether s is a host with a port or without: what stands behind
-// a colon is then digits.
+// a colon is then digits, and a mark at a sentence's end.
 func isHost(s string) bool {
 	i := strings.LastIndexByte(s, ':')
 	if i < 0 || strings.HasSuffix(s, "]") {
 		return true
 	}
-	for _, r := range s[i+1:] {
+	port := strings.TrimRight(s[i+1:], `.,;:!)'"`)
+	for _, r := range port {
 		if r < '0' || r > '9' {
 			return false
 		}
 	}
-	return true
+	return port != ""
 }

@@ -186,6 +186,9 @@ func rename(temp, name string, overwrite bool) error {
 		_ = f.Close()
 	}
 	if err := os.Rename(temp, name); err != nil {
+		if !overwrite {
+			_ = os.Remove(name) // it is empty, and this call's
+		}
 		return fmt.Errorf("report: %w", err)
 	}
 	return nil

@@ -18,6 +18,7 @@ type view struct {
 type head struct {
 	name, unit string
 	right      bool // numbers
+	published  bool // of the column before it
 }
 
 // String is the head in one line.
@@ -55,7 +56,7 @@ func (t *Table) layout() view {
 		}
 		v.heads = append(v.heads, h)
 		if published[i] {
-			h.name = "published"
+			h.name, h.published = "published", true
 			v.heads = append(v.heads, h)
 		}
 	}

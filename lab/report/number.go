@@ -55,7 +55,7 @@ func scaleOf(kind Kind, unit string, values []float64) scale {
 	case Share:
 		s.unit, s.name = 0.01, "%"
 		for _, v := range sizes {
-			s.decimals = max(s.decimals, need(v*100, 2))
+			s.decimals = max(s.decimals, need(v*100, digitsOfLeast))
 			if v < 1 {
 				s.decimals = max(s.decimals, need((1-v)*100, 2))
 			}

@@ -215,6 +215,7 @@ func (l Latency) section(names []string, rows []*row, streams bool, figures []ta
 		columns = append(columns, Column{Name: quantileName(q), Kind: Duration})
 	}
 	t := NewTable(append(columns, Column{Name: "max", Kind: Duration})...)
+	few := tooFew(l.quantiles())
 	var upper, buffered, deadlines int64
 	for _, r := range rows {
 		g := r.of(streams)
@@ -226,7 +227,7 @@ func (l Latency) section(names []string, rows []*row, streams bool, figures []ta
 			}
 			cells := append(r.cells(), S(f.String()), N(h.Count()), bounded(D, late > 0)(h.Mean()))
 			for _, q := range l.quantiles() {
-				cells = append(cells, quantile(h, late, q))
+				cells = append(cells, quantile(h, late, q, few))
 			}
 			t.Row(append(cells, bounded(D, late > 0)(h.Max()))...)
 		}
@@ -270,13 +271,25 @@ func censored(g tacho.Group, f tacho.Figure) int64 {
 }
 
 // quantile is the cell of a q-quantile of a histogram's values and late ones that
-// are greater.
-func quantile(h *tacho.Histogram, late int64, q float64) Cell {
+// are greater. Those of too few values are absent for the reason given.
+func quantile(h *tacho.Histogram, late int64, q float64, tooFew string) Cell {
 	n := h.Count()
-	if need := tacho.Needed(q); n+late < need && q < 1 {
-		return Absent(fmt.Sprintf("Too few values: %s needs %d.", quantileName(q), need))
+	if n+late > 0 && n+late < tacho.Needed(q) && q < 1 {
+		return Absent(tooFew)
 	}
 	return rankedQuantile(h, n, late, q)
+}
+
+// tooFew says what the quantiles of a table need; one text for all, so that it
+// is one footnote.
+func tooFew(quantiles []float64) string {
+	var parts []string
+	for _, q := range quantiles {
+		if q < 1 {
+			parts = append(parts, fmt.Sprintf("%s %d", quantileName(q), tacho.Needed(q)))
+		}
+	}
+	return "Too few values. A quantile q needs 10 ÷ (1 − q): " + strings.Join(parts, ", ") + "."
 }
 
 // rankedQuantile is quantile however few values there are.

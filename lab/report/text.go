@@ -40,9 +40,12 @@ func (r *Report) WriteText(w io.Writer, width int) error {
 	if c.Subject != "" {
 		b.WriteString(wrap(c.Subject, width, "", "") + "\n")
 	}
+	names := 0
 	for _, l := range c.facts() {
-		name := left(l.Name, 11)
-		b.WriteString(wrap(l.Value, width, "  "+name+"  ", strings.Repeat(" ", 15)) + "\n")
+		names = max(names, min(width/3, cells(l.Name)))
+	}
+	for _, l := range c.facts() {
+		b.WriteString(wrap(l.Value, width, "  "+left(l.Name, names)+"  ", strings.Repeat(" ", names+4)) + "\n")
 	}
 	for _, s := range c.Sections {
 		b.WriteByte('\n')
@@ -60,7 +63,13 @@ func (r *Report) facts() (all []Parameter) {
 	if by := r.by(); by != "" {
 		all = append(all, Parameter{"by", by})
 	}
-	return append(all, r.Parameters...)
+	for _, p := range r.Parameters {
+		if p.Value == "" {
+			p.Value = absent
+		}
+		all = append(all, p)
+	}
+	return all
 }
 
 // WriteText writes the section as [Report.WriteText] does.
