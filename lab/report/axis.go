@@ -29,16 +29,20 @@ func (r *ruler) at(v float64) float64 {
 	switch {
 	case r.high == r.low:
 	case r.log:
-		share = math.Log(v/r.low) / math.Log(r.high/r.low)
+		share = (math.Log(v) - math.Log(r.low)) / (math.Log(r.high) - math.Log(r.low))
 	default:
 		share = (v - r.low) / (r.high - r.low)
 	}
 	return r.from + min(1, max(0, share))*(r.to-r.from)
 }
 
+// farthest bounds what an axis holds, so that no difference and no ratio of two
+// values overflows.
+const farthest = 1e150
+
 // holds reports whether a value has a place on the axis.
 func (r *ruler) holds(v float64) bool {
-	return finitePoint(v) && (!r.log || v > 0)
+	return finitePoint(v) && math.Abs(v) <= farthest && (!r.log || v >= 1/farthest)
 }
 
 // newRuler makes an axis for values. zero makes it begin or end at 0, unless it

@@ -133,7 +133,7 @@ func (t *Table) long(line func(...string), part, section, heading string) {
 			if t.Columns[i].Kind == Mixed {
 				unit = machineUnit(Column{Kind: cell.kind})
 			}
-			line(part, section, heading, itoa(k+1), formula(t.Columns[i].Key), cell.field(), unit, cell.mark(), published, formula(note))
+			line(part, section, heading, itoa(k+1), formula(t.Columns[i].Key), cell.field(), formula(unit), cell.mark(), published, formula(note))
 		}
 	}
 }

@@ -98,7 +98,7 @@ func (q *Quantiles) draw(id string) drawing {
 // path draws the part of a curve between two places.
 func (c *curve) path(f frame, from, to float64) string {
 	var b strings.Builder
-	begun, lastX := false, 0.0
+	begun, lastX, lastY := false, 0.0, ""
 	for i, v := range c.value {
 		end := c.end
 		if i+1 < len(c.at) {
@@ -112,10 +112,10 @@ func (c *curve) path(f frame, from, to float64) string {
 		switch {
 		case !begun:
 			b.WriteString("M" + num(x) + " " + y)
-			begun, lastX = true, x
-		case x-lastX >= 0.5 || i+1 == len(c.value):
+			begun, lastX, lastY = true, x, y
+		case x-lastX >= 1 && y != lastY || i+1 == len(c.value):
 			b.WriteString("H" + num(x) + "V" + y)
-			lastX = x
+			lastX, lastY = x, y
 		default:
 			continue
 		}

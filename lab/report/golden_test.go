@@ -5,6 +5,7 @@ package report_test
 import (
 	"bytes"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -63,7 +64,7 @@ func difference(got, want string) string {
 			if i < len(w) {
 				other = w[i]
 			}
-			return "line " + string(rune('0'+i%10)) + ":\n" + g[i] + "\nwant\n" + other
+			return fmt.Sprintf("line %d:\n%.200s\nwant\n%.200s", i+1, g[i], other)
 		}
 	}
 	return "its end"

@@ -42,7 +42,7 @@ func (t *Table) clean() Table {
 	out := Table{Title: cleanText(t.Title), Columns: make([]Column, len(t.Columns)), Rows: make([][]Cell, len(t.Rows))}
 	used := map[string]bool{}
 	for i, c := range t.Columns {
-		c.Name, c.Unit = cleanText(c.Name), cleanText(c.Unit)
+		c.Name, c.Unit, c.Key = cleanText(c.Name), cleanText(c.Unit), cleanText(c.Key)
 		if c.Kind > Ratio {
 			c.Kind = Mixed
 		}
