@@ -37,8 +37,23 @@ func discard(f *os.File) {
 	}
 }
 
-// save writes the report where a file is wanted, and returns the exit code.
-func (p *program) save(r *Report, out *os.File) int {
+// save writes the report and its page where files are wanted, and returns the
+// exit code.
+func (p *program) save(r *Report, out, page *os.File) int {
+	switch {
+	case page == nil:
+	case !r.measured():
+		discard(page)
+		fmt.Fprintf(p.stdout, "\nNothing is written to %s, as no call is in the figures.\n", page.Name())
+	default:
+		if err := r.writePage(page); err != nil {
+			fmt.Fprintf(p.stderr, "vmhost: -html: %v\n", err)
+			discard(page)
+			p.save(r, out, nil)
+			return cli.Failed
+		}
+		fmt.Fprintf(p.stdout, "\nThe page is written to %s\n", page.Name())
+	}
 	switch {
 	case out == nil:
 	case !r.measured():
@@ -92,16 +107,27 @@ func readReport(name string) (*Report, error) {
 	return &r, nil
 }
 
-// show prints a file.
-func (p *program) show(name string) int {
+// show prints a file, and writes its page where one is wanted.
+func (p *program) show(name, pageName string) int {
 	r, err := readReport(name)
 	if err != nil {
 		return cli.Bad(p.stderr, "vmhost show", err)
+	}
+	page, err := reserve(pageName)
+	if err != nil {
+		return cli.Bad(p.stderr, "vmhost show", fmt.Errorf("-html: %w", err))
 	}
 	printHead(p.stdout, r)
 	fmt.Fprintf(p.stdout, "  measured   %s to %s by tacho %s\n", r.Started.Format(time.RFC3339), r.Ended.Format(time.RFC3339), r.Version)
 	printCalls(p.stdout, r)
 	printReport(p.stdout, r)
+	if err := r.writePage(page); err != nil {
+		discard(page)
+		fmt.Fprintf(p.stderr, "vmhost show: -html: %v\n", err)
+		return cli.Failed
+	} else if page != nil {
+		fmt.Fprintf(p.stdout, "\nThe page is written to %s\n", page.Name())
+	}
 	return cli.OK
 }
 

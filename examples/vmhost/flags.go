@@ -22,7 +22,8 @@ call of a connection, the cold one, is shown and left out of the statistics.
                              through an emulated virtual network card
   vmhost run                 this machine and the endpoint that -base-url names;
                              with -base-url the word run can be left out
-  vmhost show FILE           print what a run wrote with -out
+  vmhost show FILE           print what a run wrote with -out; with -html PAGE
+                             before FILE also write it as a page
 
 With an endpoint a run measures one side, the machine that it runs on. Run it on
 the host and in the virtual machine, same endpoint, same model, in turns.
@@ -31,12 +32,15 @@ Comparing two files is not there yet: show prints one.
   vmhost -slo "ttft p99 <= 500ms" -slo 'duration mean <= 1s {side="VM"}'
 
   export OPENAI_API_KEY=…
-  vmhost run -base-url https://api.openai.com/v1 -model gpt-4o-mini -out host-1.json
+  vmhost run -base-url https://api.openai.com/v1 -model gpt-4o-mini \
+    -out host-1.json -html host-1.html
 
 Exit code: 0 fine; 1 a call failed, no figures, or stopped by Ctrl-C (what was
 measured is printed, marked incomplete, and written if a call is in the figures);
 2 a bad command line; 3 an objective of -slo is broken.
 `
+
+const htmlUsage = "write the report as one HTML page that needs nothing else to `FILE`, which must not exist"
 
 const defaultPrompt = "Say in one sentence what a tachometer shows."
 
@@ -50,6 +54,7 @@ type settings struct {
 	link   sim.Link
 	slos   []budget.Budget
 	out    *os.File // nil: write no report
+	page   *os.File // nil: write no page
 }
 
 // parse reads the command line behind the command. done says that the program
@@ -73,6 +78,7 @@ func (p *program) parse(command string, args []string) (s settings, code int, do
 		return err
 	})
 	out := fs.String("out", "", "write the report as JSON to `FILE`, which must not exist")
+	page := fs.String("html", "", htmlUsage)
 	fs.IntVar(&s.blocks, "blocks", 8, "both sides: the `number` of blocks, a multiple of 4, in the order ABBA")
 	// Below a millisecond the timers of an idle Linux would hide the jitter.
 	fs.DurationVar(&s.link.Delay, "nic-delay", 500*time.Microsecond, "both sides: the `time` that the emulated card adds to each packet")
@@ -95,6 +101,10 @@ func (p *program) parse(command string, args []string) (s settings, code int, do
 	}
 	if s.out, err = reserve(*out); err != nil {
 		return s, cli.Bad(p.stderr, name, fmt.Errorf("-out: %w", err)), true
+	}
+	if s.page, err = reserve(*page); err != nil {
+		discard(s.out)
+		return s, cli.Bad(p.stderr, name, fmt.Errorf("-html: %w", err)), true
 	}
 	if note != "" {
 		fmt.Fprintln(p.stderr, "vmhost: "+note)

@@ -6,6 +6,7 @@
 //	go run ./examples/vmhost                          both sides, simulated
 //	go run ./examples/vmhost run -base-url URL -model NAME -out vm.json
 //	go run ./examples/vmhost show vm.json
+//	go run ./examples/vmhost show -html vm.html vm.json
 //
 // With an endpoint a run measures one side. Two files are not compared yet.
 package main
@@ -47,10 +48,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 		return p.measure(ctx, command, args)
 	case "show":
 		fs := flag.NewFlagSet("vmhost show", flag.ContinueOnError)
+		page := fs.String("html", "", htmlUsage)
 		if code, done := cli.Parse(fs, args, usage, p.stdout, p.stderr, "FILE"); done {
 			return code
 		}
-		return p.show(fs.Arg(0))
+		return p.show(fs.Arg(0), *page)
 	case "help":
 		_, _ = io.WriteString(p.stdout, usage)
 		return cli.OK
@@ -72,10 +74,11 @@ func (p *program) measure(ctx context.Context, command string, args []string) in
 	if err != nil {
 		fmt.Fprintf(p.stderr, "vmhost: %v\n", err)
 		discard(s.out)
+		discard(s.page)
 		return cli.Failed
 	}
 	printReport(p.stdout, r)
-	code = p.save(r, s.out)
+	code = p.save(r, s.out, s.page)
 	p.complain(r, blocks)
 	if !p.judge(s.slos, blocks) {
 		return cli.Broken

@@ -78,21 +78,26 @@ func printCounts(w io.Writer, s Side) {
 	}
 	fmt.Fprintf(w, "; not complete: %d\n", failed)
 	for _, f := range s.Failures {
-		fmt.Fprintf(w, "  %d × %s", f.Count, f.Outcome)
-		if f.Status != 0 {
-			fmt.Fprintf(w, ", status %d", f.Status)
-		}
-		if f.Type != "" {
-			fmt.Fprintf(w, ", type %s", f.Type)
-		}
-		if f.Code != "" && f.Code != f.Type {
-			fmt.Fprintf(w, ", code %s", f.Code)
-		}
-		fmt.Fprintln(w)
+		fmt.Fprintf(w, "  %d × %s\n", f.Count, f.reason())
 	}
 	if s.Cached > 0 {
 		fmt.Fprintf(w, "  The endpoint's cache held a part of the prompt, which is always the same: %s.\n", calls(int64(s.Cached)))
 	}
+}
+
+// reason tells a failure without its number.
+func (f Failure) reason() string {
+	text := f.Outcome
+	if f.Status != 0 {
+		text += fmt.Sprintf(", status %d", f.Status)
+	}
+	if f.Type != "" {
+		text += ", type " + f.Type
+	}
+	if f.Code != "" && f.Code != f.Type {
+		text += ", code " + f.Code
+	}
+	return text
 }
 
 // printStats prints the figures, the sides of each one below the other, in one
@@ -197,11 +202,16 @@ func printMachine(w io.Writer, r *Report) {
 	for _, l := range append(r.Fingerprint.Lines(), r.Steal.String(), r.Stall.String()) {
 		fmt.Fprintln(w, term.Wrap(l, lineWidth, "  ", "      "))
 	}
+	if text, ok := r.stalled(); ok {
+		fmt.Fprintln(w, term.Wrap("NOTE: this "+strings.TrimPrefix(text, "This "), lineWidth, "  ", "  "))
+	}
+}
+
+// stalled says that the machine did not hold still, where it did not.
+func (r *Report) stalled() (string, bool) {
 	p99, ok := r.Stall.P99()
 	share, ok2 := r.Stall.LongShare()
-	if ok && p99 > still || ok2 && share > stallShare {
-		fmt.Fprintln(w, term.Wrap(fmt.Sprintf("NOTE: this machine stalled during the run: 1 sleep in 100 was late by %s or more, "+
-			"and %.1f %% of the run passed in stalls above %v. The delays, their deviation most of all, are not the endpoint's alone.",
-			strings.TrimSpace(term.Duration(p99)), 100*share, machine.LongStall), lineWidth, "  ", "  "))
-	}
+	return fmt.Sprintf("This machine stalled during the run: 1 sleep in 100 was late by %s or more, "+
+		"and %.1f %% of the run passed in stalls above %v. The delays, their deviation most of all, are not the endpoint's alone.",
+		strings.TrimSpace(term.Duration(p99)), 100*share, machine.LongStall), ok && p99 > still || ok2 && share > stallShare
 }
