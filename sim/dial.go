@@ -125,10 +125,10 @@ func (s *Server) connect(ctx context.Context, addr string) (net.Conn, error) {
 	s.mu.Unlock()
 
 	wait := s.cfg.dialDelay
-	var up, down func() time.Duration
+	var up, down *pace
 	if l := s.cfg.link; l != nil {
-		up, down = l.delays(2*turn), l.delays(2*turn+1)
-		wait += up() + down()
+		up, down = l.pace(2*turn), l.pace(2*turn+1)
+		wait += up.delay() + down.delay()
 	}
 	if err := s.sleep(ctx, wait); err != nil {
 		return nil, err

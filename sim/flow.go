@@ -17,22 +17,24 @@ import (
 // blocked, so that fake time advances past a waiting reader or writer.
 type flow struct {
 	limit  int
-	packet int                  // largest unit that gets a delay of its own; 0: no splitting
-	delay  func() time.Duration // called under mu, once for each packet; nil: no delay
+	packet int   // largest unit that gets a delay of its own; 0: no splitting
+	pace   *pace // asked under mu, once for each packet; nil: no delay
 
 	mu       sync.Mutex
 	cond     sync.Cond
 	buf      []byte
 	off      int    // buf[off:] is unread
-	marks    []mark // when the unread bytes become readable; unused without delay
-	lastDue  time.Time
-	end      error // what the reader gets after the last byte; nil while the writer is open
+	marks    []mark // when the unread bytes become readable; unused without a pace
+	sent     []mark // when what is in the window is acknowledged; unused without one
+	unacked  int    // bytes in sent
+	end      error  // what the reader gets after the last byte; nil while the writer is open
 	endDue   time.Time
 	readErr  error // the reader is gone: what it gets from now on
 	writing  bool  // one Write at a time, so that two never interleave
 	readStop deadline
 	writStop deadline
-	wake     *time.Timer
+	wake     *time.Timer // of the reader
+	ackWake  *time.Timer // of the writer
 }
 
 // mark says that n bytes become readable at due.
@@ -41,8 +43,8 @@ type mark struct {
 	due time.Time
 }
 
-func newFlow(limit, packet int, delay func() time.Duration) *flow {
-	f := &flow{limit: limit, packet: packet, delay: delay}
+func newFlow(limit, packet int, pace *pace) *flow {
+	f := &flow{limit: limit, packet: packet, pace: pace}
 	f.cond.L = &f.mu
 	return f
 }
@@ -65,7 +67,7 @@ func (f *flow) Read(p []byte) (int, error) {
 			return f.take(p[:min(n, len(p))]), nil
 		}
 		if f.off == len(f.buf) && f.end != nil {
-			if wait := time.Until(f.endDue); f.delay == nil || wait <= 0 {
+			if wait := time.Until(f.endDue); f.pace == nil || wait <= 0 {
 				return 0, f.end
 			}
 			next = f.endDue
@@ -80,7 +82,7 @@ func (f *flow) Read(p []byte) (int, error) {
 // readable returns the number of bytes that may be read now, and if there is
 // none the time at which the first packet in flight arrives.
 func (f *flow) readable() (int, time.Time) {
-	if f.delay == nil {
+	if f.pace == nil {
 		return len(f.buf) - f.off, time.Time{}
 	}
 	now, n := time.Now(), 0
@@ -100,7 +102,7 @@ func (f *flow) take(p []byte) int {
 	if f.off == len(f.buf) {
 		f.buf, f.off = f.buf[:0], 0
 	}
-	if f.delay != nil {
+	if f.pace != nil {
 		left, k := n, 0
 		for k < len(f.marks) && left >= f.marks[k].n {
 			left -= f.marks[k].n
@@ -138,8 +140,8 @@ func (f *flow) Write(p []byte) (int, error) {
 		if done == len(p) {
 			return done, nil
 		}
-		room := f.limit - (len(f.buf) - f.off)
-		if room == 0 {
+		room := f.room()
+		if room <= 0 {
 			f.cond.Wait()
 			continue
 		}
@@ -172,20 +174,34 @@ func (f *flow) put(p []byte) {
 		f.off = 0
 	}
 	f.buf = append(f.buf, p...)
-	if f.delay != nil {
-		f.marks = append(f.marks, mark{len(p), f.nextDue()})
+	if f.pace != nil {
+		due := f.pace.arrival(time.Now(), len(p))
+		f.marks = append(f.marks, mark{len(p), due})
+		if f.pace.link.Window > 0 {
+			f.sent = append(f.sent, mark{len(p), due.Add(f.pace.link.Delay)})
+			f.unacked += len(p)
+		}
 	}
 	f.cond.Broadcast()
 }
 
-// nextDue is when a packet sent now arrives: never before an earlier one.
-func (f *flow) nextDue() time.Time {
-	due := time.Now().Add(f.delay())
-	if due.Before(f.lastDue) {
-		due = f.lastDue
+// room is how many bytes may be queued now. With a window, it also sees to it
+// that a writer without room wakes up for the next acknowledgement.
+func (f *flow) room() int {
+	if f.pace == nil || f.pace.link.Window == 0 {
+		return f.limit - (len(f.buf) - f.off)
 	}
-	f.lastDue = due
-	return due
+	now, k := time.Now(), 0
+	for k < len(f.sent) && !f.sent[k].due.After(now) {
+		f.unacked -= f.sent[k].n
+		k++
+	}
+	f.sent = append(f.sent[:0], f.sent[k:]...)
+	room := min(f.limit-(len(f.buf)-f.off), f.pace.link.Window-f.unacked)
+	if room <= 0 && len(f.sent) > 0 {
+		f.ackWake = rewake(f.ackWake, f.sent[0].due, f.broadcast)
+	}
+	return room
 }
 
 // closeWrite ends the flow: the reader gets err after the last byte.
@@ -194,8 +210,8 @@ func (f *flow) closeWrite(err error) {
 	defer f.mu.Unlock()
 	if f.end == nil {
 		f.end = err
-		if f.delay != nil {
-			f.endDue = f.nextDue()
+		if f.pace != nil {
+			f.endDue = f.pace.arrival(time.Now(), 0)
 		}
 		f.writStop.stop()
 		f.cond.Broadcast()
@@ -210,19 +226,26 @@ func (f *flow) closeRead() {
 		f.readErr = net.ErrClosed
 		f.buf, f.off, f.marks = nil, 0, nil
 		f.readStop.stop()
-		if f.wake != nil {
-			f.wake.Stop()
+		for _, t := range []*time.Timer{f.wake, f.ackWake} {
+			if t != nil {
+				t.Stop()
+			}
 		}
 		f.cond.Broadcast()
 	}
 }
 
 func (f *flow) wakeAt(t time.Time) {
-	if f.wake == nil {
-		f.wake = time.AfterFunc(time.Until(t), f.broadcast)
-		return
+	f.wake = rewake(f.wake, t, f.broadcast)
+}
+
+// rewake sets a timer to t and makes it if there is none.
+func rewake(timer *time.Timer, t time.Time, f func()) *time.Timer {
+	if timer == nil {
+		return time.AfterFunc(time.Until(t), f)
 	}
-	f.wake.Reset(time.Until(t))
+	timer.Reset(time.Until(t))
+	return timer
 }
 
 func (f *flow) broadcast() {

@@ -55,13 +55,16 @@ func (l *live) arm() {
 	}
 }
 
-func (l *live) arrive(q *request) {
+// arrive hands a request to the engine and returns the number of tokens of its
+// first event, at least 1.
+func (l *live) arrive(q *request) int {
 	q.wake = make(chan struct{}, 1)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q.at = time.Since(l.start)
 	l.e.arrive(q)
 	l.arm()
+	return max(1, min(l.e.s.TokensPerEvent, q.output))
 }
 
 // leave is called when the handler returns: a request that has not ended is

@@ -30,9 +30,9 @@ func (e *Endpoint) serve(w http.ResponseWriter, r *http.Request, c call, body []
 	if s.PrefixCache > 0 {
 		q.blocks = textBlocks(c.model, textOf(c.prompt...), s.PrefixBlock)
 	}
-	l.arrive(q)
+	first := l.arrive(q)
 	defer l.leave(q)
-	if p := l.await(r.Context(), q, 1); p.status != 0 && p.status != statusOK {
+	if p := l.await(r.Context(), q, first); p.status != 0 && p.status != statusOK {
 		e.refuse(w, r, c, q)
 		return
 	}
