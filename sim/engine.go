@@ -73,8 +73,9 @@ type request struct {
 	queued    bool     // in the replica's prompts
 	begun     bool     // its prefill
 	cached    int
-	prefilled int // tokens found in the cache, prefilled or in this iteration
-	counted   int // in the replica's context
+	prefilled int  // tokens found in the cache, prefilled or in this iteration
+	joined    bool // the batch
+	counted   int  // in the replica's context
 	thinking  bool
 	until     time.Duration // of the thinking
 	sent      int           // tokens of a choice

@@ -66,18 +66,24 @@ func (r *replica) release(q *request) {
 	}
 }
 
+// leastStep bounds the number of steps that a thinking request takes part in.
+const leastStep = time.Microsecond
+
 // begin starts an iteration, if there is something to do.
 func (r *replica) begin(now time.Duration) {
 	s := &r.e.s
 	took := r.takePrompts(now)
 	r.step = len(r.batch) > 0 && (s.Chunk > 0 || len(r.parts) == 0)
 	if r.step {
-		n := 0
+		n, least := 0, 0.0
 		for _, q := range r.batch {
 			n += q.places
+			if q.thinking {
+				least = float64(leastStep) * r.speed
+			}
 		}
 		step := float64(s.Step) + float64(n)*float64(s.PerSequence) + float64(r.context)/1000*float64(s.PerThousandKV)
-		took += step * s.StepSpread.draw(r.draws)
+		took += max(least, step*s.StepSpread.draw(r.draws))
 	}
 	r.busy = r.step || len(r.parts) > 0
 	r.end = now + time.Duration(math.Round(min(took/r.speed, float64(24*longest))))
@@ -186,9 +192,8 @@ func (r *replica) join(q *request, now time.Duration) {
 			return
 		}
 	}
-	more := q.prompt + q.places*q.sent - q.counted
-	q.counted += more
-	r.context += more
+	q.joined, q.counted = true, q.prompt+q.places*q.sent
+	r.context += q.counted
 	r.batch = append(r.batch, q)
 }
 
@@ -205,7 +210,7 @@ func (r *replica) emit(q *request, now time.Duration) {
 	if q.keep {
 		q.times = append(q.times, now)
 	}
-	if q.counted > 0 {
+	if q.joined {
 		q.counted += q.places
 		r.context += q.places
 	}

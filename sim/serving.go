@@ -40,9 +40,10 @@ import (
 //
 // With ReasoningTime a request thinks after its prefill, keeping its place: steps
 // are computed and nothing is sent until that time is over; the first token comes
-// with the first iteration that ends then or later. The Reasoning tokens are
+// with the first decode step that ends then or later. The Reasoning tokens are
 // reported as reasoning tokens, a part of the output tokens; they are a count
-// and take no steps of their own.
+// and take no steps of their own. A step with a thinking sequence takes at least
+// 1 µs.
 //
 // A request with n choices is n sequences of one length, in step, after one
 // prefill. An embedding is a prefill without tokens.
@@ -197,6 +198,8 @@ func (s Serving) checkPairs() error {
 		return fmt.Errorf("sim: Serving.Dispatch %d is unknown", int(s.Dispatch))
 	case s.Knee > 0 && s.Prefill < 0:
 		return errors.New("sim: Serving.Knee needs a Prefill that takes time")
+	case s.ReasoningTime > 1_000_000*max(s.withDefaults().Step, leastStep):
+		return fmt.Errorf("sim: Serving.ReasoningTime of %v is over a million steps of %v", s.ReasoningTime, s.withDefaults().Step)
 	case s.Reasoning > 0 && s.ReasoningTime == 0:
 		return errors.New("sim: Serving.Reasoning needs ReasoningTime")
 	case s.ReasoningSpread != (Spread{}) && s.ReasoningTime == 0:

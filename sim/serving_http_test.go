@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -394,6 +395,7 @@ func TestServingClose(t *testing.T) {
 		}
 	})
 	for metrics(t, s, c)[`vllm:num_requests_waiting{model_name="sim-model"}`] == 0 {
+		runtime.Gosched()
 	}
 	s.Close()
 	if _, err := io.Copy(io.Discard, first.Body); err == nil {

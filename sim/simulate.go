@@ -12,6 +12,7 @@ type Arrival struct {
 	At     time.Duration // from the start; one before its predecessor counts as at the same time
 	Prompt int           // tokens; below 0 counts as 0
 	Output int           // answer tokens without reasoning; 0: drawn; negative: none, as for an embedding
+	Limit  int           // of the answer's tokens, reasoning included; 0: none
 
 	Prefix       string // the first PrefixTokens of the prompt are shared by all arrivals with this Prefix
 	PrefixTokens int    // at most Prompt; the rest of the prompt is like no other
@@ -108,7 +109,7 @@ func (sm *simulation) request(a Arrival) *request {
 		q, sm.spare = sm.spare[n-1], sm.spare[:n-1]
 	}
 	*q = request{
-		prompt: min(max(a.Prompt, 0), maxPrompt), output: min(a.Output, maxOutput), body: a.Body, keep: a.Times, blocks: q.blocks[:0],
+		prompt: min(max(a.Prompt, 0), maxPrompt), output: min(a.Output, maxOutput), limit: a.Limit, body: a.Body, keep: a.Times, blocks: q.blocks[:0],
 	}
 	if p := sm.e.s.PrefixCache; p > 0 {
 		block, h := sm.e.s.PrefixBlock, hashString(a.Prefix)
