@@ -101,7 +101,7 @@ func TestPublished(t *testing.T) {
 	if err != nil || s.Streams.Calls() == 0 {
 		t.Errorf("the histograms have %d calls, %v", s.Streams.Calls(), err)
 	}
-	if again := drive(t, 0, "-rates", "1", "-concurrency", "", "-out", dir); again.code != 2 || !strings.Contains(again.stderr, "-overwrite") {
+	if again := drive(t, 0, "-rates", "1", "-concurrency", "", "-out", dir); again.code != 2 || !strings.Contains(again.stderr, "is there already") {
 		t.Errorf("a report is written over: %d, %q", again.code, again.stderr)
 	}
 }
@@ -121,8 +121,8 @@ func TestAllFail(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	synctest.Test(t, func(t *testing.T) {
 		p := program{
-			listen: func(o ...sim.Option) (*sim.Server, error) {
-				return sim.NewServer(append(o, sim.WithScript(sim.Script{Status: 500}))...), nil
+			listen: func(...sim.Option) (*sim.Server, error) {
+				return sim.NewServer(sim.WithScript(sim.Script{Status: 500})), nil
 			},
 			env: func(string) string { return "" }, stdout: &stdout, stderr: &stderr,
 		}

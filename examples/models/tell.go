@@ -16,7 +16,7 @@ import (
 // tell makes the report.
 func tell(s settings, sides []*side, began time.Time) *report.Report {
 	r := &report.Report{Program: "models", Title: "Models under the same load", Start: began, End: time.Now(),
-		Subject: fmt.Sprintf("The same calls to %d models side by side: at a rate (open loop), and by a number of callers (closed loop).", len(sides))}
+		Subject: "The same calls to each model, side by side: at a rate (open loop), and by a number of callers (closed loop)."}
 	parameters(r, s, sides)
 	for _, sd := range sides {
 		for _, w := range sd.result.Warnings() {
