@@ -3,6 +3,7 @@
 package report
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -64,7 +65,7 @@ func NewDirectory(name string, overwrite bool) (*Directory, error) {
 			return nil, err
 		}
 	}
-	f, err := os.CreateTemp(name, temporary)
+	f, err := createTemp(name)
 	if err != nil {
 		return nil, fmt.Errorf("report: the folder cannot be written to: %w", err)
 	}
@@ -156,16 +157,19 @@ func WriteFile(name string, overwrite bool, write func(w io.Writer) error) error
 	return nil
 }
 
-const temporary = ".report-*.tmp"
+// createTemp creates a file under a name that is nobody's, with the rights that
+// the user's files have: those of os.CreateTemp would be narrower.
+func createTemp(dir string) (*os.File, error) {
+	return os.OpenFile(filepath.Join(dir, ".report-"+rand.Text()+".tmp"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+}
 
 // writeTemp writes a file under a name that is nobody's.
 func writeTemp(dir, name string, write func(io.Writer) error) (temp string, err error) {
-	f, err := os.CreateTemp(dir, temporary)
+	f, err := createTemp(dir)
 	if err != nil {
 		return "", fmt.Errorf("report: %w", err)
 	}
-	// CreateTemp's files are its user's alone; a report is like any other file.
-	err = errors.Join(write(f), f.Chmod(0o644), f.Sync(), f.Close())
+	err = errors.Join(write(f), f.Sync(), f.Close())
 	if err != nil {
 		_ = os.Remove(f.Name())
 		return "", fmt.Errorf("report: writing %s: %w", name, err)
@@ -177,7 +181,7 @@ func writeTemp(dir, name string, write func(io.Writer) error) (temp string, err 
 // one step, so that of two writers one is refused.
 func rename(temp, name string, overwrite bool) error {
 	if !overwrite {
-		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			return taken(name)
 		} else if err != nil {

@@ -27,7 +27,7 @@ func (b *Bars) draw(id string) drawing {
 		}
 	}
 	block := float64(max(1, len(b.Series)) * barHeight)
-	f := frame{left: min(mostName, names+14), right: pictureWidth - 14 - labels, top: 24}
+	f := frame{left: min(mostName, names+14), right: pictureWidth - 14 - min(mostLabel, labels), top: 24}
 	f.bottom = f.top + float64(len(t.Rows))*(block+barGap)
 	axis := b.Axis
 	axis.Log = false // the length of a bar begins at 0
@@ -49,7 +49,7 @@ func (b *Bars) draw(id string) drawing {
 			if n, ok := row[k+1].Value(); ok {
 				end := f.x.at(n)
 				c.rect(fillClass(k), min(zero, end), top+1, max(1, max(zero, end)-min(zero, end)), barHeight-2)
-				c.text("start", max(zero, end)+5, top+barHeight-4, v.label(i, k+1))
+				c.textIn("start", max(zero, end)+5, top+barHeight-4, mostLabel, v.label(i, k+1))
 				continue
 			}
 			c.text("start", zero+5, top+barHeight-4, absent)
@@ -95,7 +95,7 @@ func (w *Waterfall) draw(id string) drawing {
 		names = max(names, letters(row[0].text))
 		labels = max(labels, letters(v.label(i, 2)))
 	}
-	f := frame{left: min(mostName, names+14), right: pictureWidth - 14 - labels, top: 10}
+	f := frame{left: min(mostName, names+14), right: pictureWidth - 14 - min(mostLabel, labels), top: 10}
 	f.bottom = f.top + float64(len(w.Rows))*(barHeight+6)
 	axis := Axis{Name: "since the start", Kind: Duration, Unit: v.heads[2].unit}
 	f.x = newRuler(axis, []float64{0, w.end().Seconds()}, true, f.left, f.right, 7)
@@ -126,7 +126,7 @@ func (w *Waterfall) draw(id string) drawing {
 			class += " open"
 		}
 		c.rect(class, from, y, max(1, to-from), barHeight)
-		c.text("start", max(to, from+1)+5, y+barHeight-4, v.label(i, 2))
+		c.textIn("start", max(to, from+1)+5, y+barHeight-4, mostLabel, v.label(i, 2))
 	}
 	c.grid(f, axis.caption(f.x), "")
 	out.svg = c.finish(id, w.Title, fmt.Sprintf("%d phases in time. The table below holds the same.", len(w.Rows)), f.bottom+44)

@@ -16,12 +16,12 @@ const ms = time.Millisecond
 
 // lognormal returns n values about a median, always the same ones: the
 // quantiles at the middles of n equal parts, by the logistic distribution, which
-// has a closed form.
+// has a closed form; rounded, as processors differ in the last digit.
 func lognormal(n int, median time.Duration, sigma float64) *tacho.Histogram {
 	h := new(tacho.Histogram)
 	for i := range n {
 		q := (float64(i) + 0.5) / float64(n)
-		h.Record(time.Duration(float64(median) * math.Exp(sigma*math.Log(q/(1-q))/1.7)))
+		h.Record(time.Duration(float64(median) * math.Exp(sigma*math.Log(q/(1-q))/1.7)).Round(10 * time.Microsecond))
 	}
 	return h
 }

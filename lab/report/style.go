@@ -59,6 +59,6 @@ details{margin:.4rem 0}
 summary{cursor:pointer;color:var(--dim);font-size:.9rem}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--dim:#444;--rule:#bbb;--soft:#f4f4f4;--warn:#fff;--warnrule:#000;
 --s0:#0072b2;--s1:#c24e00;--s2:#007a5a;--s3:#a8507f;--s4:#946200;--s5:#2a80b0;--s6:#4d4d4d;--s7:#7a5bc0}
-main{max-width:none;padding:0}nav{display:none}h2{break-after:avoid}figure>.scroll,tr,.warnings{break-inside:avoid}.scroll{overflow:visible}
+main{max-width:none;padding:0}nav{display:none}h2{break-after:avoid}figure,tr,.warnings{break-inside:avoid}figcaption{break-after:avoid}.scroll{overflow:visible}
 table{font-size:8.5pt}th,td{padding:.15rem .4rem}}
 `

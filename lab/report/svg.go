@@ -14,6 +14,7 @@ const (
 	pictureWidth  = 760
 	pictureHeight = 320
 	letter        = 6.6 // the mean width of a letter of 12 pixels, generously
+	mostLabel     = 180 // the room of a value beside a picture
 	colours       = 8   // of series; the style has as many
 )
 
@@ -142,7 +143,7 @@ func (c *canvas) grid(f frame, xName, yName string) {
 	for _, t := range f.y.ticks {
 		y := f.y.at(t.value)
 		c.line("g", f.left, y, f.right, y)
-		c.text("end", f.left-6, y+4, t.label)
+		c.textIn("end", f.left-6, y+4, mostLabel, t.label)
 	}
 	end := math.Inf(-1)
 	for _, t := range f.x.ticks {
@@ -154,8 +155,8 @@ func (c *canvas) grid(f frame, xName, yName string) {
 		}
 	}
 	c.line("a", f.left, f.bottom, f.right, f.bottom)
-	c.text("start", 4, 14, yName)
-	c.text("end", f.right, f.bottom+36, xName)
+	c.textIn("start", 4, 14, pictureWidth-20, yName)
+	c.textIn("end", f.right, f.bottom+36, f.right-8, xName)
 }
 
 // room is the space that the labels of a vertical axis take.
@@ -164,7 +165,7 @@ func room(r *ruler) float64 {
 	for _, t := range r.ticks {
 		w = max(w, letters(t.label))
 	}
-	return max(30, w+12)
+	return max(30, min(mostLabel, w)+12)
 }
 
 // limits draws lines across the picture.
