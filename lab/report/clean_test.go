@@ -89,3 +89,10 @@ func FuzzCleanText(f *testing.F) {
 		}
 	})
 }
+
+func TestEsc(t *testing.T) {
+	t.Parallel()
+	if got, want := esc("<a b=\"c\" d='e'>&amp;\x00</a>"), "&lt;a b=&#34;c&#34; d=&#39;e&#39;&gt;&amp;amp;\ufffd&lt;/a&gt;"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

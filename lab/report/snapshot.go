@@ -38,7 +38,7 @@ type Latency struct {
 // greater than all others in the figures from the call's start on: a quantile
 // that falls among them is the greatest value, marked at least. Their limit is
 // not in the snapshot; where it is less than the greatest value, quantiles are
-// too great by as much.
+// too great by as much. The column n has the number of values without them.
 func (l Latency) Sections(s tacho.Snapshot) []Section {
 	names := l.names(s)
 	rows := group(s, names)
