@@ -64,7 +64,7 @@ func randomPlans(r *rand.Rand, n int) []plan {
 	return plans
 }
 
-// run plays the plans. With often, the engine is woken at each of its events and in
+// runPlans plays the plans. With often, the engine is woken at each of its events and in
 // between, else only by arrivals and cancellations.
 func runPlans(t *testing.T, s Serving, seed uint64, plans []plan, often bool) []string {
 	sm := simulation{e: newEngine(s, seed)}
@@ -155,8 +155,14 @@ func checkEngine(t *testing.T, e *engine, empty bool) {
 		}
 		if q := f.first(); q != nil {
 			for _, r := range e.replicas {
-				if (q.replica == nil || q.replica == r) && r.fits(q) {
+				if q.replica != nil && q.replica != r {
+					continue
+				}
+				if r.fits(q) {
 					t.Fatal("a request waits that fits")
+				}
+				if i := slices.IndexFunc(r.batch, func(b *request) bool { return b.number > q.number }); i >= 0 {
+					t.Fatalf("request %d has overtaken request %d", r.batch[i].number, q.number)
 				}
 			}
 		}
@@ -191,9 +197,8 @@ func checkRequest(t *testing.T, s *Serving, q *request) {
 	}
 }
 
-// checkOrder finds one that was overtaken: in a replica, and with a shared queue
-// over all of them, prefills begin in order of arrival, but for what the replicas
-// have admitted already.
+// checkOrder finds one that was overtaken in its replica, where prefills begin in
+// the order of arrival.
 func checkOrder(t *testing.T, e *engine, requests []*request) {
 	t.Helper()
 	last := map[*replica]*request{}

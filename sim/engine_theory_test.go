@@ -55,7 +55,8 @@ func meanQueue(t *testing.T, s sim.Serving, n int, rate float64) float64 {
 //	W = ρ S (1 + CV²) ÷ 2 (1 − ρ)
 //
 // and Erlang's C for c servers with exponential times, W = C S ÷ c (1 − ρ). A
-// service is the prefill of 100 tokens, 100 ms, and gives its only token.
+// service is the prefill of 100 tokens, 100 ms, and gives its only token. With a
+// million arrivals, the mean of another seed differs by about 1 % (one deviation).
 func TestQueueTheory(t *testing.T) {
 	t.Parallel()
 	const s = 0.1
@@ -68,14 +69,11 @@ func TestQueueTheory(t *testing.T) {
 		n       int
 	}
 	var cases []theory
-	for _, rho := range []float64{0.3, 0.6, 0.8, 0.9} {
-		n := 1_000_000
-		if rho > 0.85 {
-			n = 4_000_000
-		}
-		cases = append(cases, theory{"M/D/1", sim.Spread{}, 1, rho, n}, theory{"M/M/1", exponential, 1, rho, n},
-			theory{"M/M/4", exponential, 4, rho, n}, theory{"M/G/1", sim.Spread{Name: "gamma", CV: 0.5}, 1, rho, n})
+	for _, rho := range []float64{0.3, 0.6, 0.8} {
+		cases = append(cases, theory{"M/D/1", sim.Spread{}, 1, rho, 500_000}, theory{"M/M/1", exponential, 1, rho, 1_000_000},
+			theory{"M/M/2", exponential, 2, rho, 1_000_000}, theory{"M/G/1", sim.Spread{Name: "gamma", CV: 0.5}, 1, rho, 500_000})
 	}
+	cases = append(cases, theory{"M/D/1", sim.Spread{}, 1, 0.9, 1_000_000}, theory{"M/M/4", exponential, 4, 0.6, 1_000_000})
 	for _, tc := range cases {
 		t.Run(fmt.Sprintf("%s at %g", tc.name, tc.rho), func(t *testing.T) {
 			t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -52,6 +53,31 @@ func ExampleScript() {
 	// Output:
 	// 429 Too Many Requests 2
 	// {"error":{"message":"Slow down.","type":"invalid_request_error","param":null,"code":"rate_limit_exceeded"}}
+}
+
+// Ten requests at once to a server with room for two, and for two more to wait.
+func ExampleServing_Simulate() {
+	server := sim.Serving{Prefill: 1000, Step: 10 * time.Millisecond, MaxBatch: 2, Queue: 2, Output: 11}
+	outcomes, err := server.Simulate(slices.Values(slices.Repeat([]sim.Arrival{{Prompt: 100}}, 10)), 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	refused := 0
+	for o := range outcomes {
+		if ttft, ok := o.TTFT(); ok {
+			fmt.Println(o.Number, "first token", ttft, "end", o.End)
+		} else {
+			refused++
+		}
+	}
+	fmt.Println(refused, "refused")
+	// Output:
+	// 0 first token 100ms end 300ms
+	// 1 first token 200ms end 300ms
+	// 2 first token 400ms end 600ms
+	// 3 first token 500ms end 600ms
+	// 6 refused
 }
 
 // The parameters of a model, as an experiment prints them.

@@ -27,7 +27,7 @@ import (
 // time-out, which doubles if it is lost again. Since nothing overtakes it, the
 // whole direction stalls for so long. There is no other recovery: to a receiver
 // it looks as if only time-outs told of losses, as on a stream whose packets are
-// few and far between.
+// few and far between. What is sent again takes no bandwidth.
 //
 // With Window, at most so many bytes are sent and not acknowledged; what has
 // arrived is acknowledged Delay later. So a connection carries at most Window in

@@ -4,7 +4,9 @@ package sim_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -133,6 +135,79 @@ func TestLinkString(t *testing.T) {
 	t.Parallel()
 	equal(t, "text", sim.Link{Delay: 5 * ms, Jitter: ms, Seed: 3}.String(),
 		"emulated link: delay 5ms each way, jitter exponential with mean 1ms (cut at 8ms), packets of 1460 bytes, seed 3")
+	equal(t, "all", sim.Link{Delay: 5 * ms, Bandwidth: 1e6, Loss: 0.01, Window: 1000}.String(), "emulated link: delay 5ms each way,"+
+		" jitter exponential with mean 0s (cut at 0s), 1e+06 bytes/s, loss 0.01 (timeout 210ms), window 1000 bytes, packets of 1460 bytes, seed 0")
+}
+
+// exchange sends a request for 100,000 bytes over a connection and returns how many
+// bytes went there and came back, and when the last came.
+func exchange(t *testing.T, l sim.Link) (up, down int, took time.Duration) {
+	synctest.Test(t, func(t *testing.T) {
+		s := sim.New(t, sim.WithLink(l), sim.WithScript(sim.Script{Body: make([]byte, 100_000)}))
+		c, err := s.Dial(t.Context(), "tcp", "sim.invalid:80")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		start := time.Now()
+		up, err = fmt.Fprintf(c, "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}")
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := io.Copy(io.Discard, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		down, took = int(n), time.Since(start)
+	})
+	return up, down, took
+}
+
+// TestLinkBandwidth takes 1 µs for each byte there and back, and two delays.
+func TestLinkBandwidth(t *testing.T) {
+	t.Parallel()
+	up, down, took := exchange(t, sim.Link{Delay: 30 * ms, Bandwidth: 1e6})
+	equal(t, "time", took, 60*ms+time.Duration(up+down)*time.Microsecond)
+}
+
+// TestLinkWindow sends 10,000 bytes in each round trip of 60 ms.
+func TestLinkWindow(t *testing.T) {
+	t.Parallel()
+	_, down, took := exchange(t, sim.Link{Delay: 30 * ms, Window: 10_000})
+	equal(t, "time", took, 60*ms+time.Duration((down-1)/10_000)*60*ms)
+	// A window that a round trip does not fill costs nothing.
+	_, _, took = exchange(t, sim.Link{Delay: 30 * ms, Window: 200_000})
+	equal(t, "time with a large window", took, 60*ms)
+}
+
+// TestLinkLoss loses packets of an answer, whose bytes come nevertheless.
+func TestLinkLoss(t *testing.T) {
+	t.Parallel()
+	_, down, took := exchange(t, sim.Link{Delay: 30 * ms, Loss: 0.1, Timeout: time.Second, Seed: 1})
+	if down < 100_000 || took < time.Second || (took-60*ms)%time.Second != 0 {
+		t.Errorf("%d bytes in %v", down, took)
+	}
+}
+
+func TestLinkErrors(t *testing.T) {
+	t.Parallel()
+	for _, tc := range []struct {
+		l    sim.Link
+		want string
+	}{
+		{sim.Link{Bandwidth: -1}, "sim: Link.Bandwidth is -1 bytes a second, not 0 to 1e15"},
+		{sim.Link{Bandwidth: math.NaN()}, "sim: Link.Bandwidth is NaN bytes a second, not 0 to 1e15"},
+		{sim.Link{Bandwidth: 0.5}, "sim: Link.Bandwidth is 0.5: it is at least 1 byte a second"},
+		{sim.Link{Loss: 1}, "sim: Link.Loss is 1, not a probability of 0 to 0.9"},
+		{sim.Link{Timeout: 1}, "sim: Link.Timeout needs Loss"},
+		{sim.Link{Timeout: -1, Loss: 0.1}, "sim: Link.Timeout is negative: -1ns"},
+		{sim.Link{Window: -1}, "sim: Link.Window is negative: -1"},
+	} {
+		_, err := sim.Listen(sim.WithLink(tc.l))
+		if err == nil || err.Error() != tc.want {
+			t.Errorf("error %v, not %s", err, tc.want)
+		}
+	}
 }
 
 // TestLinkOnPort shows that bytes pass; how long they take is for bubbles.

@@ -104,9 +104,11 @@ func (sm *simulation) run(until time.Duration, yield func(Outcome) bool) bool {
 }
 
 func (sm *simulation) request(a Arrival) *request {
-	q := new(request)
+	var q *request
 	if n := len(sm.spare); n > 0 {
 		q, sm.spare = sm.spare[n-1], sm.spare[:n-1]
+	} else {
+		q = new(request)
 	}
 	*q = request{
 		prompt: min(max(a.Prompt, 0), maxPrompt), output: min(a.Output, maxOutput), limit: a.Limit, body: a.Body, keep: a.Times, blocks: q.blocks[:0],
