@@ -4,6 +4,7 @@ package load
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -24,6 +25,9 @@ func (r *Result) Warnings() (w []string) {
 	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	if r.Incomplete != "" {
 		say("incomplete: %s", r.Incomplete)
+	}
+	if err := r.Err(); err != nil {
+		say("%s", strings.TrimPrefix(err.Error(), "load: "))
 	}
 	if c := r.Health.CPU; c != nil && *c > maxCPU {
 		say("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c)
