@@ -131,7 +131,10 @@ func (s *settings) resolve(target *cli.TargetFlags, env func(string) string, lab
 	for _, f := range s.from {
 		s.name(f.labels)
 	}
-	if len(s.from) == 0 {
+	switch {
+	case len(s.from) > 0 && len(s.names) == 0:
+		s.names = []string{"model"}
+	case len(s.from) == 0:
 		if len(label) > 0 {
 			return "", errors.New("-label is of calls to an endpoint: add -base-url")
 		}

@@ -109,6 +109,9 @@ func (m measured) label(columns ...report.Column) *report.Table {
 func (m measured) each(f func(row []report.Cell, s tacho.Snapshot)) {
 	for _, p := range m.places {
 		row := make([]report.Cell, len(m.s.names))
+		if m.s.names[0] == "model" {
+			row[0] = report.S(m.s.target.Model)
+		}
 		for i := 0; i+1 < len(p.labels); i += 2 {
 			row[slices.Index(m.s.names, p.labels[i])] = report.S(p.labels[i+1])
 		}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/sim"
+)
+
+// result is what a run of the program left.
+type result struct {
+	code           int
+	stdout, stderr string
+}
+
+// drive runs the program on servers in memory, in a bubble.
+func drive(t *testing.T, timeout time.Duration, opts []sim.Option, args ...string) (r result) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		var stdout, stderr bytes.Buffer
+		p := program{
+			listen: func(o ...sim.Option) (*sim.Server, error) {
+				if opts != nil {
+					o = opts
+				}
+				return sim.NewServer(o...), nil
+			},
+			env: func(string) string { return "" }, stdout: &stdout, stderr: &stderr,
+		}
+		ctx := t.Context()
+		if timeout > 0 {
+			var cancel context.CancelFunc
+			ctx, cancel = context.WithTimeout(ctx, timeout)
+			defer cancel()
+		}
+		r.code = p.run(ctx, args)
+		r.stdout, r.stderr = stdout.String(), stderr.String()
+	})
+	return r
+}
+
+// The regions and devices are apart by their ways, and streams and plain calls
+// are not mixed.
+func TestLabels(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, nil, "-rate", "1", "-duration", "20s", "-out", dir)
+	if r.code != 0 || r.stderr != "" {
+		t.Fatalf("exit code %d: %s\n%s", r.code, r.stderr, r.stdout)
+	}
+	f, err := os.Open(filepath.Join(dir, "latency.hlog"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	all, err := tacho.ReadHDR(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range ways() {
+		s := all.Where("region", w.region, "device", w.device)
+		ttft, _ := s.Streams.Figure(tacho.TTFT).Mean()
+		if s.Streams.Calls() != 20 || s.Plain.Calls() != 20 {
+			t.Errorf("%s, %s: %d streams, %d plain calls", w.region, w.device, s.Streams.Calls(), s.Plain.Calls())
+		}
+		// 320 ms of the model, the way there and back, and four draws of its jitter at
+		// most: the request is several packets, of which the last one counts.
+		way := 320*time.Millisecond + 2*w.link.Delay
+		if ttft < way || ttft > way+4*w.link.Jitter+time.Millisecond {
+			t.Errorf("%s, %s: TTFT %v, at least %v", w.region, w.device, ttft, way)
+		}
+	}
+	for _, want := range []string{
+		"First and last token apart", "What an SLA takes", "99.9 %          p99.9              10,000", "P99 ≤ 200 ms",
+		"Notes on the tails", "Streams and plain calls side by side", "42.1 tokens/s",
+	} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+}
+
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	if r := drive(t, 10*time.Second, nil, "-rate", "1", "-kind", "streams"); r.code != 1 || !strings.Contains(r.stderr, "stopped after 10s of 28s") || !strings.Contains(r.stdout, "INCOMPLETE") {
+		t.Errorf("stopped: exit code %d, %q", r.code, r.stderr)
+	}
+	fails := []sim.Option{sim.WithScript(sim.Script{Status: 500})}
+	if r := drive(t, 0, fails, "-rate", "1", "-duration", "2s"); r.code != 1 || !strings.Contains(r.stderr, "500 Internal Server Error") || strings.Contains(r.stdout, "NaN") {
+		t.Errorf("all fail: exit code %d, %q", r.code, r.stderr)
+	}
+	if r := drive(t, 0, nil, "-rate", "1", "-duration", "2s", "-slo", `ttft p50 <= 1ms {stream="true"}`); r.code != 3 || !strings.Contains(r.stdout, "broken") {
+		t.Errorf("broken: exit code %d, %q\n%s", r.code, r.stderr, r.stdout)
+	}
+}
+
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"-rate", "0"}, "-rate 0: give a number above 0"},
+		{[]string{"-kind", "all"}, `-kind "all"`},
+		{[]string{"-label", "region"}, "give NAME=VALUE"},
+		{[]string{"-label", "stage=x"}, "a label of the program's own"},
+		{[]string{"-label", "region=eu"}, "add -base-url"},
+		{[]string{"-from", "region=eu"}, "give labels and a URL"},
+		{[]string{"-from", "region=eu@ftp://x", "-model", "m"}, "does not begin with http"},
+		{[]string{"-prompt-tokens", "1"}, "-prompt-tokens"},
+	} {
+		if r := drive(t, 0, nil, tt.args...); r.code != 2 || !strings.Contains(r.stderr, tt.want) {
+			t.Errorf("%q: exit code %d, %q, want %q", tt.args, r.code, r.stderr, tt.want)
+		}
+	}
+}
