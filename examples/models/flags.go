@@ -71,7 +71,7 @@ func (p *program) parse(args []string) (s settings, code int, done bool) {
 	fs := flag.NewFlagSet("models", flag.ContinueOnError)
 	var target cli.TargetFlags
 	target.Add(fs)
-	s.flags.Add(fs, 2500*time.Millisecond, 3*time.Second)
+	s.flags.Add(fs, 2500*time.Millisecond, 4*time.Second)
 	rates := fs.String("rates", "20,100,200", "open loop: calls a second, a stage each; empty is none")
 	workers := fs.String("concurrency", "50,100,200", "closed loop: callers, a stage each; empty is none")
 	fs.IntVar(&s.system, "system", publishedSystem, "tokens of system instruction in a prompt")

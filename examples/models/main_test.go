@@ -110,7 +110,7 @@ func TestPublished(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	r := drive(t, 5*time.Second, "-model", "gpt4-2024", "-rates", "10", "-concurrency", "", "-duration", "10s")
-	if r.code != 1 || !strings.Contains(r.stderr, "models: stopped after 5s of 16s") || !strings.Contains(r.stdout, "INCOMPLETE") {
+	if r.code != 1 || !strings.Contains(r.stderr, "models: stopped after 5s of 17s") || !strings.Contains(r.stdout, "INCOMPLETE") {
 		t.Errorf("exit code %d, %q\n%.400s", r.code, r.stderr, r.stdout)
 	}
 }
