@@ -11,8 +11,12 @@ import (
 	"time"
 )
 
-// isMetrics reports whether the path is that of the metrics.
-func isMetrics(path string) bool { return strings.HasSuffix(path, "/metrics") }
+// isMetrics reports whether the path is that of the metrics, whatever stands
+// before it, and not that of a model of this name.
+func isMetrics(path string) bool {
+	a, _ := route(path)
+	return a == apiNone && strings.HasSuffix(path, "/metrics")
+}
 
 // serveMetrics answers with the counts of the engine as it is now.
 func (l *live) serveMetrics(w http.ResponseWriter, r *http.Request) {
