@@ -142,7 +142,7 @@ func (q *request) header() http.Header {
 }
 
 // upTo rounds up to a multiple of unit.
-func upTo(d, unit time.Duration) time.Duration { return (d + unit - 1) / unit * unit }
+func upTo(d, unit time.Duration) time.Duration { return d + (unit-d%unit)%unit }
 
 // refuse answers with the error object of a refusal.
 func (e *Endpoint) refuse(w http.ResponseWriter, r *http.Request, c call, q *request) {

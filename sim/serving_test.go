@@ -74,6 +74,9 @@ func TestServingCases(t *testing.T) {
 		// Thinking until 125: the step that ends at 130 gives the first token.
 		{"thinking", with(func(s *sim.Serving) { s.ReasoningTime, s.Reasoning = 25*ms, 7 }), []sim.Arrival{at(0, 100, 2)},
 			[]string{"on 0 after 0s: [130ms 140ms]"}},
+		// Twice as fast: prompt until 50, thinking until 65, the very end of a step.
+		{"thinking to a step's end", with(func(s *sim.Serving) { s.ReasoningTime, s.Speeds = 30*ms, []float64{2} }), []sim.Arrival{at(0, 100, 2)},
+			[]string{"on 0 after 0s: [65ms 70ms]"}},
 		// 60 and 60 tokens do not fit into 100, and 15 wait behind; 101 never fit.
 		{"KV budget", with(func(s *sim.Serving) { s.KV = 100 }), []sim.Arrival{at(0, 50, 10), at(ms, 50, 10), at(2*ms, 10, 1), at(3*ms, 100, 1)},
 			[]string{"on 0 after 0s: [50ms 60ms 70ms 80ms 90ms 100ms 110ms 120ms 130ms 140ms]",
@@ -88,6 +91,9 @@ func TestServingCases(t *testing.T) {
 			[]sim.Arrival{at(0, 1, 1), at(0, 0, 1), at(0, 0, 1), at(400*ms, 0, 1), at(time.Second, 0, 1), at(time.Second, 0, 1)},
 			[]string{"on 0 after 0s: [1ms]", "on 0 after 1ms: [1ms]", "429 at 0s, retry after 1s", "429 at 400ms, retry after 600ms",
 				"on 0 after 0s: [1s]", "429 at 1s, retry after 1s"}},
+		// A seventh of a minute, rounded up to a nanosecond.
+		{"seven a minute", with(func(s *sim.Serving) { s.RequestsPerMinute, s.RequestBurst = 7, 1 }), []sim.Arrival{at(0, 0, 1), at(0, 0, 1), at(8_571_428_572, 0, 1)},
+			[]string{"on 0 after 0s: [0s]", "429 at 0s, retry after 8.571428572s", "on 0 after 0s: [8.571428572s]"}},
 		// 100 a second, 150 at once, 100 for each request; 200 never are there.
 		{"tokens a minute", with(func(s *sim.Serving) { s.TokensPerMinute, s.TokenBurst = 6000, 150 }),
 			[]sim.Arrival{at(0, 99, 1), at(100*ms, 99, 1), at(500*ms, 99, 1), at(500*ms, 199, 1)},
