@@ -120,7 +120,7 @@ func Drawn(list []Prompt) Prompts { return drawn(list) }
 type drawn []Prompt
 
 // String says what is sent.
-func (d drawn) String() string { return fmt.Sprintf("%d prompts, drawn", len(d)) }
+func (d drawn) String() string { return fmt.Sprintf("drawn from a list of %d", len(d)) }
 
 func (d drawn) Prompt(j Job) Prompt {
 	if len(d) == 0 {

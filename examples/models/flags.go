@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -30,7 +31,9 @@ On the simulation prompts and answers are 16 times shorter (-scale), and so are
 batch and budgets of the servers: requests a second and first tokens are those
 of full-length calls, answers end 16 times sooner.
 
-  models -slo "ttft p99 <= 5s" -slo "errors <= 1%" -out results
+  models -slo "ttft p99 <= 5s" -slo "errors <= 1%" -good "ttft <= 2s" -out results
+  models -trace azure.csv -prompts sharegpt.json -base-url URL -model NAME
+  models merge DIR DIR       the results of several generators, each with a -segment
 
 Exit code: 0 fine; 1 a model served nothing, or stopped by Ctrl-C (what was
 measured is told, marked incomplete); 2 a bad command line; 3 an objective of
@@ -53,6 +56,9 @@ type settings struct {
 	topP            float64
 	plain           bool
 	stopSaturated   bool
+	prompts         load.Prompts
+	trace           []load.Request
+	limits          []budget.Limit
 	simulated       bool
 	note            string
 }
@@ -82,10 +88,21 @@ func (p *program) parse(args []string) (s settings, code int, done bool) {
 	fs.Float64Var(&s.topP, "top-p", 1, "the top_p of a call")
 	fs.BoolVar(&s.plain, "no-stream", false, "make plain calls in place of streams: there are no first tokens then")
 	fs.BoolVar(&s.stopSaturated, "stop-saturated", false, "end a model's run when its calls in flight grow without end")
+	trace := fs.String("trace", "", "replay the arrivals of `FILE`, CSV or JSONL, in place of -rates and -concurrency")
+	prompts := fs.String("prompts", "", "draw prompts from `FILE`: ShareGPT's JSON, or JSONL; in place of -system and -context")
+	fs.Func("good", "a `LIMIT` that a good call keeps, as \"ttft <= 2s\", for the goodput; may be repeated", func(text string) error {
+		l, err := loads.Limit(text)
+		s.limits = append(s.limits, l)
+		return err
+	})
 	if code, done := cli.Parse(fs, args, usage, p.stdout, p.stderr); done {
 		return s, code, true
 	}
-	if err := s.resolve(fs, &target, p.env, *rates, *workers); err != nil {
+	err := s.resolve(fs, &target, p.env, *rates, *workers)
+	if err == nil {
+		err = s.read(*trace, *prompts)
+	}
+	if err != nil {
 		return s, cli.Bad(p.stderr, "models", err), true
 	}
 	if s.note != "" {
@@ -146,6 +163,28 @@ func (s *settings) resolve(fs *flag.FlagSet, target *cli.TargetFlags, env func(s
 	return err
 }
 
+// read reads the files of arrivals and prompts.
+func (s *settings) read(trace, prompts string) (err error) {
+	s.prompts = load.Synthetic(s.system, s.context)
+	if prompts != "" {
+		list, err := loads.File(prompts, func(f io.Reader) ([]load.Prompt, error) { return load.ReadPrompts(f, maxPrompts, nil) })
+		if err != nil {
+			return fmt.Errorf("-prompts: %w", err)
+		}
+		s.prompts = load.Unique(load.Drawn(list))
+	}
+	if trace != "" {
+		s.trace, err = loads.File(trace, load.ReadTrace)
+		if err != nil {
+			return fmt.Errorf("-trace: %w", err)
+		}
+	}
+	return nil
+}
+
+// maxPrompts bounds what is kept of a file of conversations.
+const maxPrompts = 100_000
+
 // modelsOf are the models of -model: NAME at -base-url, or NAME=URL.
 func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, key, note string, err error) {
 	t, note, err := target.Target(env)
@@ -172,6 +211,9 @@ func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, k
 // stages are those of the load: one caller alone, the rates, the callers.
 func (s settings) stages() (list []load.Stage) {
 	list = append(list, load.Workers(1, min(unloaded, s.flags.Duration+s.flags.Warmup)).Named("unloaded"))
+	if s.trace != nil {
+		return append(list, load.Replay(s.trace).Named("trace"))
+	}
 	for _, r := range s.rates {
 		list = append(list, s.flags.Open(r))
 	}

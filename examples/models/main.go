@@ -46,6 +46,9 @@ type side struct {
 }
 
 func (p *program) run(ctx context.Context, args []string) int {
+	if len(args) > 0 && args[0] == "merge" {
+		return p.merge(args[1:])
+	}
 	s, code, done := p.parse(args)
 	if done {
 		return code
@@ -69,6 +72,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 		sides[i].result = results[i]
 	}
 
+	return p.finish(s, sides, began)
+}
+
+// finish tells what was measured.
+func (p *program) finish(s settings, sides []*side, began time.Time) int {
 	r := tell(s, sides, began)
 	screen := term.ScreenOf(p.stdout, p.env)
 	if err := r.WriteText(p.stdout, screen.Width); err != nil {
@@ -130,10 +138,11 @@ func (p *program) sides(s settings) (sides []*side, stop func(), err error) {
 			return nil, stop, err
 		}
 		stops = append(stops, sd.client.CloseIdleConnections)
-		chat := load.Chat{Client: sd.client, Model: model, Prompts: load.Synthetic(s.system, s.context), MaxTokens: s.maxTokens,
+		chat := load.Chat{Client: sd.client, Model: model, Prompts: s.prompts, MaxTokens: s.maxTokens,
 			Temperature: &s.temperature, TopP: &s.topP, Plain: s.plain, Timeout: s.flags.Timeout}
 		sd.config = load.Config{Stages: s.stages(), Call: chat.Call, Recorder: rec, Seed: s.flags.Seed, Segment: s.flags.Segment,
-			MaxInFlight: s.flags.InFlight, Drain: max(s.flags.Drain, time.Nanosecond), StopSaturated: s.stopSaturated}
+			MaxInFlight: s.flags.InFlight, Drain: max(s.flags.Drain, time.Nanosecond),
+			StopSaturated: s.stopSaturated, Limits: s.limits}
 		sides = append(sides, sd)
 	}
 	return sides, stop, nil

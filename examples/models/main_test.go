@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"os"
 	"path/filepath"
@@ -158,5 +159,67 @@ func TestFlags(t *testing.T) {
 	}
 	if r := drive(t, 0, "-model", "gpt5"); r.code != 1 || !strings.Contains(r.stderr, `no preset "gpt5"; there are gpt4-2024`) {
 		t.Errorf("exit code %d, %q", r.code, r.stderr)
+	}
+}
+
+// Two generators with a half of the schedule each, merged from their folders, have
+// made the calls of one.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for _, part := range []string{"1/2", "2/2"} {
+		if r := drive(t, 0, "-model", "gpt4-2024", "-rates", "10", "-concurrency", "3", "-segment", part, "-good", "ttft <= 2s",
+			"-out", filepath.Join(dir, part[:1])); r.code != 0 {
+			t.Fatalf("exit code %d: %s", r.code, r.stderr)
+		}
+	}
+	out := filepath.Join(dir, "both")
+	if r := drive(t, 0, "merge", "-out", out, filepath.Join(dir, "1"), filepath.Join(dir, "2")); r.code != 0 || !strings.Contains(r.stdout, "merged from segments [1/2 2/2]") {
+		t.Fatalf("exit code %d: %s\n%s", r.code, r.stderr, r.stdout)
+	}
+	sides, err := merged([]string{out})
+	if err != nil || len(sides) != 1 {
+		t.Fatalf("%d models, %v", len(sides), err)
+	}
+	// 10 a second for 2.5 s, half a gap from its start.
+	if s := sides[0].result.Stages[1]; s.Offered != 25 || s.Served != 25 || s.Good != 25 {
+		t.Errorf("%+v", s.Counts)
+	}
+	if s := sides[0].result.Stages[2]; s.Flow.Most != 3 {
+		t.Errorf("%d callers, want 3", s.Flow.Most)
+	}
+	for _, bad := range [][]string{{"merge"}, {"merge", dir}, {"merge", filepath.Join(dir, "1"), filepath.Join(dir, "1")}} {
+		if r := drive(t, 0, bad...); r.code != 2 {
+			t.Errorf("%q: exit code %d, %s", bad, r.code, r.stderr)
+		}
+	}
+}
+
+// A trace and a file of conversations take the place of rates and made-up prompts.
+func TestTrace(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	trace, prompts := filepath.Join(dir, "trace.csv"), filepath.Join(dir, "prompts.json")
+	if err := errors.Join(
+		os.WriteFile(trace, []byte("time,prompt_tokens,output_tokens\n10,40,5\n11,80,7\n12.5,40,3\n"), 0o600),
+		os.WriteFile(prompts, []byte(`[{"conversations":[{"from":"human","value":"What is a tachometer?"},{"from":"gpt","value":"A gauge."}]}]`), 0o600),
+	); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(dir, "out")
+	if r := drive(t, 0, "-model", "gpt4-2024", "-trace", trace, "-out", out); r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	sides, err := merged([]string{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := sides[0].result.Stages[1]
+	in, output, _, _, _ := s.Snapshot.Streams.Tokens()
+	if s.Name != "trace" || s.Served != 3 || in != 160 || output != 15 {
+		t.Errorf("%s: %d served, %d tokens in, %d out", s.Name, s.Served, in, output)
+	}
+	if r := drive(t, 0, "-model", "gpt4-2024", "-prompts", prompts, "-rates", "2", "-concurrency", ""); r.code != 0 || !strings.Contains(r.stdout, "drawn from a list of 1") {
+		t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 }

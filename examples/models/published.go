@@ -59,9 +59,12 @@ func audit() report.Section {
 	return s
 }
 
+// resultName is the file of results.
+const resultName = "load.json"
+
 // resultFile is everything that was measured, to merge with other segments.
 func resultFile(sides []*side) report.File {
-	return report.File{Name: "load.json", Write: func(w io.Writer) error {
+	return report.File{Name: resultName, Write: func(w io.Writer) error {
 		all := map[string]*load.Result{}
 		for _, sd := range sides {
 			all[sd.name] = sd.result

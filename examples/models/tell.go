@@ -31,11 +31,11 @@ func tell(s settings, sides []*side, began time.Time) *report.Report {
 			}
 		}
 	}
-	add(open(sides))
+	add(open(s, sides))
 	if s.simulated {
 		add(published(sides))
 	}
-	add(closed(sides), latencies(sides, tacho.TTFT), latencies(sides, tacho.Duration), flows(sides), reasons(sides), charts(sides))
+	add(closed(s, sides), latencies(sides, tacho.TTFT), latencies(sides, tacho.Duration), flows(sides), reasons(sides), charts(sides))
 	for _, sd := range sides {
 		if len(sd.result.Stages) > 0 {
 			v := report.Verdicts(verdicts(objectives(s), sd))
@@ -58,10 +58,13 @@ func objectives(s settings) []budget.Budget {
 }
 
 func parameters(r *report.Report, s settings, sides []*side) {
-	r.Param("prompt", load.Synthetic(s.system, s.context).(fmt.Stringer).String())
+	r.Param("prompt", fmt.Sprint(s.prompts))
 	r.Param("call", fmt.Sprintf("max_tokens %d, temperature %g, top_p %g, stream %v", s.maxTokens, s.temperature, s.topP, !s.plain))
 	r.Param("stage", fmt.Sprintf("%v of warm-up, %v measured; %s arrivals", s.flags.Warmup, s.flags.Duration, s.flags.Arrivals))
 	r.Param("seed", fmt.Sprint(s.flags.Seed))
+	for _, l := range s.limits {
+		r.Param("good", fmt.Sprintf("%v ≤ %v, from the intended start", l.Figure, l.AtMost))
+	}
 	if s.flags.Segment.N > 1 {
 		r.Param("segment", s.flags.Segment.String())
 	}
@@ -110,41 +113,53 @@ func mean(s *load.StageResult, f tacho.Figure) report.Cell {
 	return report.Opt(report.D)(g.Figure(f).Mean())
 }
 
+// good adds the goodput where there are limits for it.
+func good(t *report.Table, s settings) *report.Table {
+	if len(s.limits) > 0 {
+		t.Columns = append(t.Columns, report.Column{Name: "good", Kind: report.Rate}, report.Column{Name: "good share", Kind: report.Share})
+	}
+	return t
+}
+
+func goodput(s *load.StageResult) []report.Cell {
+	return []report.Cell{report.Opt(report.PerSecond)(s.Goodput()), report.Opt(report.Part)(s.GoodShare())}
+}
+
 func isOpen(s *load.StageResult) bool { return s.Open }
 
 // open tells what was offered, served and refused at each rate.
-func open(sides []*side) report.Section {
-	t := report.NewTable(report.Column{Name: "load", Kind: report.Text}, report.Column{Name: "model", Kind: report.Text},
+func open(s settings, sides []*side) report.Section {
+	t := good(report.NewTable(report.Column{Name: "load", Kind: report.Text}, report.Column{Name: "model", Kind: report.Text},
 		report.Column{Name: "offered", Kind: report.Rate}, report.Column{Name: "served", Kind: report.Rate},
 		report.Column{Name: "429", Kind: report.Share}, report.Column{Name: "503", Kind: report.Share}, report.Column{Name: "failed", Kind: report.Share},
 		report.Column{Name: "TTFT mean", Kind: report.Duration, Unit: "ms"},
-		report.Column{Name: "output", Kind: report.Rate, Unit: "tokens/s"}, report.Column{Name: "output÷input", Kind: report.Ratio})
+		report.Column{Name: "output", Kind: report.Rate, Unit: "tokens/s"}, report.Column{Name: "output÷input", Kind: report.Ratio}), s)
 	each(sides, isOpen, func(name string, s *load.StageResult) {
-		t.Row(report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.OfferedRate()), report.Opt(report.PerSecond)(s.ServedRate()),
+		t.Row(append([]report.Cell{report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.OfferedRate()), report.Opt(report.PerSecond)(s.ServedRate()),
 			share(s.TooMany, s.Started), share(s.Unavailable, s.Started), share(s.Failed, s.Started),
-			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput()))
+			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
 	return report.Section{Heading: "At a rate (open loop)", Table: t, Notes: []string{
 		"Offered and refused are of the calls whose intended start lies in the measured time; served, tokens of those that ended in it. Means are of complete calls, from their start."}}
 }
 
 // closed tells the same of callers, with the bound on what they can get.
-func closed(sides []*side) report.Section {
-	t := report.NewTable(report.Column{Name: "load", Kind: report.Text}, report.Column{Name: "model", Kind: report.Text},
+func closed(s settings, sides []*side) report.Section {
+	t := good(report.NewTable(report.Column{Name: "load", Kind: report.Text}, report.Column{Name: "model", Kind: report.Text},
 		report.Column{Name: "served", Kind: report.Rate}, report.Column{Name: "bound", Kind: report.Rate},
 		report.Column{Name: "429", Kind: report.Share}, report.Column{Name: "503", Kind: report.Share}, report.Column{Name: "failed", Kind: report.Share},
 		report.Column{Name: "TTFT mean", Kind: report.Duration, Unit: "ms"},
-		report.Column{Name: "output", Kind: report.Rate, Unit: "tokens/s"}, report.Column{Name: "output÷input", Kind: report.Ratio})
+		report.Column{Name: "output", Kind: report.Rate, Unit: "tokens/s"}, report.Column{Name: "output÷input", Kind: report.Ratio}), s)
 	known := map[string]*ceiling{}
 	for _, sd := range sides {
 		known[sd.name] = ceilingOf(sd)
 	}
 	each(sides, func(s *load.StageResult) bool { return !s.Open && s.Name != "unloaded" }, func(name string, s *load.StageResult) {
 		c := known[name]
-		t.Row(report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.ServedRate()),
+		t.Row(append([]report.Cell{report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.ServedRate()),
 			report.Opt(report.PerSecond)(load.Bound(s.Workers, c.unloaded, s.Think, c.capacity)),
 			share(s.TooMany, s.Started), share(s.Unavailable, s.Started), share(s.Failed, s.Started),
-			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput()))
+			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
 	notes := []string{"Bound: X ≤ min(N ÷ (W₀ + Z), capacity). W₀ is the mean duration with one caller, Z the think time of 0, capacity the most that was served a second in any stage."}
 	for _, sd := range sides {
@@ -185,7 +200,8 @@ func flows(sides []*side) report.Section {
 		report.Column{Name: "in flight N", Kind: report.Ratio}, report.Column{Name: "ended X", Kind: report.Rate},
 		report.Column{Name: "in flight for W", Kind: report.Duration, Unit: "ms"}, report.Column{Name: "X×W", Kind: report.Ratio},
 		report.Column{Name: "N÷(X×W)−1", Kind: report.Share, Signed: true}, report.Column{Name: "most", Kind: report.Count},
-		report.Column{Name: "delay p99", Kind: report.Duration, Unit: "ms"})
+		report.Column{Name: "delay p99", Kind: report.Duration, Unit: "ms"},
+		report.Column{Name: "dialled", Kind: report.Count}, report.Column{Name: "reused", Kind: report.Count})
 	each(sides, all, func(name string, s *load.StageResult) {
 		x, ok := s.Flow.Rate()
 		w, _ := s.Flow.Stay()
@@ -205,8 +221,22 @@ func flows(sides []*side) report.Section {
 			delay = report.Opt(report.D)(s.Delay.Quantile(0.99))
 		}
 		t.Row(report.S(s.Name), report.S(name), report.Opt(tenth)(s.Flow.InFlight()), report.Opt(report.PerSecond)(s.Flow.Rate()),
-			report.Opt(report.D)(s.Flow.Stay()), product, difference, report.N(s.Flow.Most), delay)
+			report.Opt(report.D)(s.Flow.Stay()), product, difference, report.N(s.Flow.Most), delay, report.N(s.Opened), report.N(s.Reused))
 	})
-	return report.Section{Heading: "Little's law, and the generator's own delay", Table: t, Notes: []string{
-		"N is the integral of the calls in flight ÷ time; X and W are of all calls that ended, refused ones too. Delay is actual − intended start."}}
+	return report.Section{Heading: "Little's law, and the generator", Table: t, Notes: []string{health(sides),
+		"N is the integral of the calls in flight ÷ time; X and W are of all calls that ended, refused ones too. Delay is actual − intended start. Dialled and reused are the connections of its calls."}}
+}
+
+// health tells how the generator itself fared.
+func health(sides []*side) string {
+	h := sides[0].result.Health
+	text := "The process, all models' calls and any simulated server in it:"
+	if h.CPU != nil {
+		text += fmt.Sprintf(" %.0f %% of its CPUs;", 100**h.CPU)
+	}
+	if p99, ok := h.Stalls.Quantile(0.99); ok {
+		most, _ := h.Stalls.Max()
+		text += fmt.Sprintf(" sleeps of 10 ms overshot by %v (P99), %v at most.", p99.Round(10*time.Microsecond), most.Round(10*time.Microsecond))
+	}
+	return text
 }

@@ -10,11 +10,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/term"
 	"github.com/tacho-go/tacho/lab/report"
@@ -170,6 +172,37 @@ func (p *progress) String() string {
 	}
 	text := fmt.Sprintf("%s, %d in flight, %d served, %d refused, %d failed, of %v", sum.Stage, sum.InFlight, sum.Served, sum.Refused, sum.Failed, sum.Total.Round(time.Second))
 	return text
+}
+
+// Limit reads a limit such as "ttft <= 2s".
+func Limit(text string) (budget.Limit, error) {
+	name, d, ok := strings.Cut(text, "<=")
+	if !ok {
+		return budget.Limit{}, fmt.Errorf("%q: give FIGURE <= TIME, such as ttft <= 2s", text)
+	}
+	at, err := time.ParseDuration(strings.TrimSpace(d))
+	if err != nil || at <= 0 {
+		return budget.Limit{}, fmt.Errorf("%q: %q is no time, such as 500ms or 2s", text, strings.TrimSpace(d))
+	}
+	for f := tacho.DNS; f.String() != ""; f++ {
+		if f.String() == strings.ToLower(strings.TrimSpace(name)) {
+			return budget.Limit{Figure: f, AtMost: at}, nil
+		}
+		if f == tacho.ConsumerWait {
+			break
+		}
+	}
+	return budget.Limit{}, fmt.Errorf("%q: %q is no figure; there are ttfb, ttft, ttfo, ttlt, duration, tpot and others", text, strings.TrimSpace(name))
+}
+
+// File reads a file by a function.
+func File[T any](name string, read func(io.Reader) (T, error)) (out T, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return out, err
+	}
+	defer f.Close()
+	return read(f)
 }
 
 // Save writes a report and files to -out, if that is given, and says where.
