@@ -22,69 +22,104 @@ const (
 // Warnings returns the reasons to take the figures with care, those that speak
 // against the generator first. None is a run to be trusted.
 func (r *Result) Warnings() (w []string) {
-	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	if r.Incomplete != "" {
-		say("incomplete: %s", r.Incomplete)
+		w = append(w, "incomplete: "+r.Incomplete)
 	}
 	if err := r.Err(); err != nil {
-		say("%s", strings.TrimPrefix(err.Error(), "load: "))
+		w = append(w, strings.TrimPrefix(err.Error(), "load: "))
 	}
-	if c := r.Health.CPU; c != nil && *c > maxCPU {
-		say("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c)
-	}
-	if s := r.Health.Stalls; s.Count() >= tacho.Needed(0.99) {
-		if p99, ok := s.Quantile(0.99); ok && p99 > maxStallP99 {
-			say("sleeps overshot by %v (P99): this machine stalls, and latencies below that say little", p99.Round(100*time.Microsecond))
+	w = append(w, r.Health.Warnings()...)
+	for _, c := range []struct {
+		what string
+		of   func(*StageResult) string
+	}{
+		{"calls were missed: the generator came too late to them", (*StageResult).missed},
+		{"calls were never started: there was no room among those in flight", (*StageResult).notStarted},
+		{"calls started late: judge latencies by the intended start; the P99 of the delay", (*StageResult).delayed},
+		{"more connections were opened than calls were in flight: keep as many (tacho.WithConcurrency), or handshakes are in the latencies", (*StageResult).dialled},
+		{"Little's law is off by more than 5 %: the stage is short for its calls, or not steady", (*StageResult).unsteady},
+		{"over-saturated: calls in flight grew without end, so that latencies depend on how long the stage lasts", (*StageResult).saturated},
+		{"answers reported tokens from a prompt cache, which flatters first tokens", (*StageResult).cached},
+		{"calls were not measured: make them through a tacho.Transport, with the context that Call got", (*StageResult).unmeasured},
+		{"calls were cut off by the end of the run; quantiles among them are bounds from below", (*StageResult).cutOff},
+		{"the recorder has none of the calls: give it to Call's transport by tacho.WithRecorder, and make it by load.NewRecorder", (*StageResult).unrecorded},
+	} {
+		var where []string
+		for i := range r.Stages {
+			if text := c.of(&r.Stages[i]); text != "" {
+				where = append(where, r.Stages[i].Name+" "+text)
+			}
 		}
-	}
-	if r.Health.Rows != "" {
-		say("rows were not written: %s", r.Health.Rows)
-	}
-	for i := range r.Stages {
-		for _, t := range r.Stages[i].warnings() {
-			say("%s: %s", r.Stages[i].Name, t)
+		if len(where) > 0 {
+			w = append(w, c.what+": "+strings.Join(where, ", "))
 		}
 	}
 	return w
 }
 
-func (s *StageResult) warnings() (w []string) {
-	say := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
-	if s.Missed > 0 {
-		say("%d of %d calls were missed: the generator came too late to them", s.Missed, s.Offered)
+// Warnings returns what speaks against the process as a generator.
+func (h Health) Warnings() (w []string) {
+	if c := h.CPU; c != nil && *c > maxCPU {
+		w = append(w, fmt.Sprintf("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c))
 	}
-	if s.NotStarted > 0 {
-		say("%d of %d calls were never started: there was no room among the calls in flight", s.NotStarted, s.Offered)
-	}
-	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {
-		say("calls started %v after their intended start (P99): judge latencies by the intended start", p99.Round(100*time.Microsecond))
-	}
-	if conns := s.Opened + s.Reused; float64(s.Opened) > float64(s.Flow.Most)+maxOpened*float64(conns) {
-		say("%d of %d calls opened a connection, with %d in flight at most: give tacho.WithConcurrency that many, or handshakes are in the latencies",
-			s.Opened, conns, s.Flow.Most)
-	}
-	if d, ok := s.Flow.Difference(); ok {
-		if steady, _ := s.Flow.Steady(); !steady && s.Ended >= enoughCalls {
-			n, _ := s.Flow.InFlight()
-			x, _ := s.Flow.Rate()
-			stay, _ := s.Flow.Stay()
-			say("Little's law is off by %+.0f %%: %.1f in flight, %.1f/s × %v: the stage is short for its calls, or not steady", 100*d, n, x, stay.Round(time.Millisecond))
+	if s := h.Stalls; s.Count() >= tacho.Needed(0.99) {
+		if p99, ok := s.Quantile(0.99); ok && p99 > maxStallP99 {
+			w = append(w, fmt.Sprintf("sleeps overshot by %v (P99): this machine stalls, and latencies below that say little", p99.Round(100*time.Microsecond)))
 		}
 	}
-	if s.Saturated {
-		say("over-saturated: calls in flight grew without end, so that latencies depend on how long the stage lasts")
-	}
-	if s.Cached > 0 {
-		say("%d answers reported tokens from a prompt cache, which flatters first tokens", s.Cached)
-	}
-	if s.Unmeasured > 0 {
-		say("%d calls were not measured: make them through a tacho.Transport, with the context that Call got", s.Unmeasured)
-	}
-	if s.CutOff > 0 {
-		say("%d calls were cut off by the end of the run; quantiles among them are bounds from below", s.CutOff)
-	}
-	if seen := s.Snapshot.Streams.Calls() + s.Snapshot.Plain.Calls(); seen == 0 && s.Started > s.Unmeasured {
-		say("the recorder has none of its calls: give it to Call's transport, tacho.WithRecorder, and make it by load.NewRecorder")
+	if h.Rows != "" {
+		w = append(w, "rows were not written: "+h.Rows)
 	}
 	return w
+}
+
+// of is "n of all", empty for none.
+func of(n, all int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d", n, all)
+}
+
+func (s *StageResult) missed() string     { return of(s.Missed, s.Offered) }
+func (s *StageResult) notStarted() string { return of(s.NotStarted, s.Offered) }
+func (s *StageResult) cached() string     { return of(s.Cached, s.Started) }
+func (s *StageResult) unmeasured() string { return of(s.Unmeasured, s.Started) }
+func (s *StageResult) cutOff() string     { return of(s.CutOff, s.Started) }
+
+func (s *StageResult) delayed() string {
+	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {
+		return p99.Round(100 * time.Microsecond).String()
+	}
+	return ""
+}
+
+func (s *StageResult) dialled() string {
+	if calls := s.Opened + s.Reused; float64(s.Opened) > float64(s.Flow.Most)+maxOpened*float64(calls) {
+		return of(s.Opened, calls)
+	}
+	return ""
+}
+
+func (s *StageResult) unsteady() string {
+	steady, ok := s.Flow.Steady()
+	if !ok || steady || s.Ended < enoughCalls {
+		return ""
+	}
+	d, _ := s.Flow.Difference()
+	return fmt.Sprintf("%+.0f %%", 100*d)
+}
+
+func (s *StageResult) saturated() string {
+	if !s.Saturated {
+		return ""
+	}
+	return fmt.Sprintf("up to %d", s.Flow.Most)
+}
+
+func (s *StageResult) unrecorded() string {
+	if s.Snapshot.Streams.Calls()+s.Snapshot.Plain.Calls() > 0 {
+		return ""
+	}
+	return of(s.Started-s.Unmeasured, s.Started)
 }

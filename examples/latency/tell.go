@@ -71,16 +71,17 @@ func (m measured) parameters(r *report.Report) {
 	}
 }
 
-// warnings are those of the runs, each once.
+// warnings are those of the runs.
 func (m measured) warnings(r *report.Report) {
 	for i, res := range m.results {
 		r.Incomplete = r.Incomplete || res.Incomplete != ""
+		own := res.Health.Warnings()
 		for _, w := range res.Warnings() {
-			if !slices.Contains(r.Warnings, w) {
-				place := m.places[i/len(m.s.kinds())]
-				if !strings.Contains(w, "process") && !strings.Contains(w, "machine") && len(place.labels) > 0 {
-					w = strings.Join(pairs(place.labels), ", ") + ": " + w
-				}
+			place := strings.Join(pairs(m.places[i/len(m.s.kinds())].labels), ", ")
+			switch {
+			case !slices.Contains(own, w) && place != "":
+				r.Warn(place + ": " + w)
+			case !slices.Contains(own, w) || i == 0: // of the process, in which all are
 				r.Warn(w)
 			}
 		}

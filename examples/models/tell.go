@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -18,9 +19,15 @@ func tell(s settings, sides []*side, began time.Time) *report.Report {
 	r := &report.Report{Program: "models", Title: "Models under the same load", Start: began, End: time.Now(),
 		Subject: "The same calls to each model, side by side: at a rate (open loop), and by a number of callers (closed loop)."}
 	parameters(r, s, sides)
-	for _, sd := range sides {
+	for i, sd := range sides {
+		own := sd.result.Health.Warnings()
 		for _, w := range sd.result.Warnings() {
-			r.Warn(sd.name + ": " + w)
+			switch {
+			case !slices.Contains(own, w):
+				r.Warn(sd.name + ": " + w)
+			case i == 0: // of the process, in which all are
+				r.Warn(w)
+			}
 		}
 		r.Incomplete = r.Incomplete || sd.result.Incomplete != ""
 	}
