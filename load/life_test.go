@@ -113,10 +113,10 @@ func TestRefused(t *testing.T) {
 		b.srv.Play(sim.Script{Status: 503}, sim.Script{Status: 500})
 		res := b.run(t, t.Context(), load.Config{Stages: []load.Stage{load.Workers(1, 10*time.Second)}, Pause: time.Second})
 		s := &res.Stages[0]
-		if s.Unavailable != 1 || s.Failed != 1 || s.TooMany != 9 || s.Served != 0 || s.Good != 0 || s.Bad != 11 {
+		if s.Unavailable != 1 || s.Failed != 1 || s.TooMany != 8 || s.Served != 0 || s.Good != 0 || s.Bad != 10 {
 			t.Errorf("%+v", s.Counts)
 		}
-		if err := res.Err(); err == nil || err.Error() != "load: none of 11 calls was served: 429 Too Many Requests (rate_limit_exceeded)" {
+		if err := res.Err(); err == nil || err.Error() != "load: none of 10 calls was served: 429 Too Many Requests (rate_limit_exceeded)" {
 			t.Errorf("%v", err)
 		}
 		text, err := json.Marshal(res)
