@@ -184,15 +184,14 @@ func Limit(text string) (budget.Limit, error) {
 	if err != nil || at <= 0 {
 		return budget.Limit{}, fmt.Errorf("%q: %q is no time, such as 500ms or 2s", text, strings.TrimSpace(d))
 	}
-	for f := tacho.DNS; f.String() != ""; f++ {
+	var names []string
+	for f := tacho.DNS; f <= tacho.ConsumerWait; f++ {
 		if f.String() == strings.ToLower(strings.TrimSpace(name)) {
 			return budget.Limit{Figure: f, AtMost: at}, nil
 		}
-		if f == tacho.ConsumerWait {
-			break
-		}
+		names = append(names, f.String())
 	}
-	return budget.Limit{}, fmt.Errorf("%q: %q is no figure; there are ttfb, ttft, ttfo, ttlt, duration, tpot and others", text, strings.TrimSpace(name))
+	return budget.Limit{}, fmt.Errorf("%q: %q is no figure; there are %s", text, strings.TrimSpace(name), strings.Join(names, ", "))
 }
 
 // File reads a file by a function.
