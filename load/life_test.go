@@ -62,6 +62,35 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// Workers' calls are cut off as those of a schedule are.
+func TestDrainOfWorkers(t *testing.T) {
+	t.Parallel()
+	for _, interrupted := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBed(t, sim.WithScript(sim.Script{Text: "a b", FirstDelay: time.Hour}))
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			want := 5 * time.Second
+			if interrupted {
+				want = time.Second
+				time.AfterFunc(want, cancel)
+			}
+			began := time.Now()
+			res := b.run(t, ctx, load.Config{Stages: []load.Stage{load.Workers(3, 3*time.Second)}, Drain: 2 * time.Second})
+			if took := time.Since(began); took != want {
+				t.Errorf("interrupted %v: the run took %v, want %v", interrupted, took, want)
+			}
+			s := &res.Stages[0]
+			if s.Started != 3 || s.CutOff != 3 || s.Window != min(want, 3*time.Second) || s.Whole == interrupted {
+				t.Errorf("interrupted %v: window %v, whole %v, %+v", interrupted, s.Window, s.Whole, s.Counts)
+			}
+			if d, atLeast, ok := s.Streams.TTFT.Quantile(0.5); !ok || !atLeast || d.Round(100*time.Millisecond) != want {
+				t.Errorf("interrupted %v: TTFT %v, at least %v", interrupted, d, atLeast)
+			}
+		})
+	}
+}
+
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

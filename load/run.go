@@ -48,7 +48,8 @@ type runner struct {
 	stages []*stageTally
 	flow   flow
 
-	calls    sync.WaitGroup
+	calls    sync.WaitGroup // of open stages
+	workers  sync.WaitGroup
 	stopped  atomic.Pointer[string] // why nothing more starts
 	stop     context.CancelCauseFunc
 	cutAt    atomic.Int64 // since start, plus 1: when calls under way were cut off
@@ -75,7 +76,7 @@ func (r *runner) run(ctx context.Context) *Result {
 
 	var schedule sync.WaitGroup
 	schedule.Go(func() { r.open(open) })
-	r.startWorkers(open, &schedule)
+	r.startWorkers(open)
 	if r.wait(open, r.total()) {
 		// The schedule has come to its end: who waits for room waits in vain.
 		stop(errCut)
@@ -128,6 +129,7 @@ func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
 	done := make(chan struct{})
 	go func() {
 		r.calls.Wait()
+		r.workers.Wait()
 		close(done)
 	}()
 	if r.config.Drain > 0 && ctx.Err() == nil {
@@ -190,14 +192,14 @@ func (r *runner) open(ctx context.Context) {
 }
 
 // startWorkers starts the workers of all closed stages.
-func (r *runner) startWorkers(ctx context.Context, schedule *sync.WaitGroup) {
+func (r *runner) startWorkers(ctx context.Context) {
 	most := 0
 	for _, s := range r.config.Stages {
 		most = max(most, s.Workers, s.EndWorkers)
 	}
 	for w := range most {
 		if r.config.Segment.has(int64(w)) {
-			schedule.Go(func() { r.work(ctx, w) })
+			r.workers.Go(func() { r.work(ctx, w) })
 		}
 	}
 }
@@ -224,9 +226,7 @@ func (r *runner) work(ctx context.Context, worker int) {
 		t.count(next, func(t *stageTally) { t.Offered++ })
 		j := Job{Stage: t.stage.Name, Index: calls, Worker: worker, Seed: r.config.Seed, Intended: r.start.Add(next)}
 		calls++
-		r.calls.Add(1)
 		served := r.do(t, j, next)
-		r.calls.Done()
 		next = time.Since(r.start) + t.stage.Think
 		if !served {
 			next += max(0, r.config.Pause)
