@@ -128,7 +128,9 @@ func (m *contentMaker) output(content *Content) {
 		return
 	}
 	said := f.Captured
-	if first := m.message(&said.Choice, f.Calls); len(first.Parts) > 0 || len(f.Finish) > 0 && f.Finish[0].Choice == 0 {
+	first := m.message(&said.Choice, f.Calls)
+	m.addItems(&first, said.Items)
+	if len(first.Parts) > 0 || len(f.Finish) > 0 && f.Finish[0].Choice == 0 {
 		content.Output = append(content.Output, first)
 	}
 	for i := range said.Others {
@@ -241,6 +243,9 @@ func (c *Content) told(r *recordJSON) {
 			case PartReasoning:
 				reasoning.WriteString(p.Text)
 			case PartToolCall:
+				if p.Index < 0 {
+					continue // of an item of its own, no function's
+				}
 				r.Calls = append(r.Calls, callKey{p.Index, p.ID, p.Name, p.Arguments})
 			}
 		}

@@ -172,7 +172,7 @@ func (m *contentMaker) plain(v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for k, e := range v {
-			if !isCredential(k) {
+			if !isCredentialMember(k) {
 				out[k] = m.plain(e)
 			}
 		}
@@ -213,7 +213,10 @@ func (m *contentMaker) item(t map[string]any) Message {
 		}
 		return Message{Role: "assistant", Parts: thoughts}
 	}
-	return Message{Role: "assistant", Parts: []Part{m.other(kind, t)}}
+	if strings.HasSuffix(kind, "_call_output") {
+		return Message{Role: "tool", Parts: m.itemParts(kind, t)}
+	}
+	return Message{Role: "assistant", Parts: m.itemParts(kind, t)}
 }
 
 // tool is a definition: of a function what it takes, of any other kind its name

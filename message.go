@@ -42,9 +42,13 @@ const (
 	PartTranscript   = "transcript" // of a sound of the output; of no convention
 	PartToolCall     = "tool_call"
 	PartToolResponse = "tool_call_response"
-	PartBlob         = "blob" // data inline
-	PartFile         = "file" // of the provider's, by id
-	PartURI          = "uri"
+	// What the server ran itself, such as a search, and what came of it. Part.JSON is
+	// an object with the type of the server's item and what it says.
+	PartServerToolCall     = "server_tool_call"
+	PartServerToolResponse = "server_tool_call_response"
+	PartBlob               = "blob" // data inline
+	PartFile               = "file" // of the provider's, by id
+	PartURI                = "uri"
 )
 
 // Part is one part of a message. The type says which of the members it has.
@@ -58,7 +62,8 @@ type Part struct {
 	// Arguments are a tool call's, as the model wrote them: JSON, as a rule.
 	Arguments string
 	Response  string // a tool's, text or JSON
-	// Index is the number that the server gave a tool call of the output.
+	// Index is the number that the server gave a tool call of the output, -1 of a
+	// call that is no function's, such as computer_call.
 	Index int
 
 	Modality string // of a blob, file or uri: image, audio, video, document
@@ -66,7 +71,7 @@ type Part struct {
 	URI      string // without user, query and fragment, where credentials stand
 	FileID   string
 
-	JSON string // an object: the members of a part of another type
+	JSON string // an object: a server tool's call or response, or the members of a part of another type
 
 	// Cut is how many characters a limit took from the text, the arguments or the
 	// response, which end in a mark that says so; of a blob, whose data is replaced

@@ -57,6 +57,19 @@ func (p *Part) tree() map[string]any {
 	case PartToolResponse:
 		member("id", p.ID)
 		t["response"] = structured(p.Response)
+	case PartServerToolCall, PartServerToolResponse:
+		member("id", p.ID)
+		if p.Type == PartServerToolCall {
+			t["name"] = p.Name
+		}
+		inner, ok := structured(p.JSON).(map[string]any)
+		if !ok {
+			inner = map[string]any{"content": p.JSON} // a hook's
+		}
+		if kind, ok := inner["type"].(string); !ok || kind == "" {
+			inner["type"] = "unknown"
+		}
+		t[p.Type] = inner
 	case PartBlob, PartFile, PartURI:
 		t["modality"] = p.Modality
 		member("mime_type", p.MIMEType)

@@ -33,6 +33,7 @@ var contentSchemas = map[string]string{
 // any object pass that has a type.
 var partSchemas = map[string]string{
 	"text": "TextPart", "reasoning": "ReasoningPart", "tool_call": "ToolCallRequestPart", "tool_call_response": "ToolCallResponsePart",
+	"server_tool_call": "ServerToolCallPart", "server_tool_call_response": "ServerToolCallResponsePart",
 	"blob": "BlobPart", "file": "FilePart", "uri": "UriPart",
 }
 
@@ -94,7 +95,9 @@ func TestContentSchemas(t *testing.T) {
 			"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}}]}\n\ndata: {\"choices\":[{\"index\":0,\"delta\":{\"tool_calls\":[{\"index\":0,\"function\":{\"name\":\"f\"}}]},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n"},
 		"responses": {"/responses", `{"instructions":"be","input":[{"role":"user","content":[{"type":"input_text","text":"t"},{"type":"input_image","file_id":"f"},{"type":"input_file","file_url":"https://h/b.pdf"}]},{"type":"reasoning","summary":[{"type":"summary_text","text":"s"}]},
 			{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"3"},{"type":"web_search_call","id":"w","action":{"query":"q"}}],"tools":[{"type":"function","name":"f","parameters":null},{"type":"web_search"},{"type":"mcp","server_label":"s"}]}`,
-			"application/json", `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"}]}`},
+			"application/json", `{"status":"completed","output":[{"type":"message","content":[{"type":"output_text","text":"a"}]},{"type":"function_call","call_id":"c","name":"f","arguments":"{}"},
+			{"type":"mcp_call","id":"m","server_label":"s","name":"g","arguments":"{\"a\":1}","output":"o","error":null},{"type":"mcp_list_tools","id":"l","server_label":"s","tools":[{"name":"g","input_schema":{}}]},{"type":"web_search_call"},
+			{"type":"code_interpreter_call","id":"i","code":"print(1)","outputs":[{"type":"logs","logs":"1"}]},{"type":"image_generation_call","id":"p","result":"iVBO"},{"type":"computer_call","call_id":"k","action":{"type":"wait"}},{"type":"local_shell_call"},{"type":"odd_one","x":1}]}`},
 		"completions": {"/completions", `{"prompt":["a","b"]}`, "application/json", `{"choices":[{"index":0,"text":"x","finish_reason":"length"},{"index":1,"text":"y","finish_reason":"odd"}]}`},
 	} {
 		spans, exporter := tracetest.NewSpanRecorder(), new(logExporter)

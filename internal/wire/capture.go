@@ -28,6 +28,8 @@ type Choice struct {
 type Captured struct {
 	Choice          // the first, 0
 	Others []Choice // ascending
+	// Items are those of a response that have no form of their own, in order.
+	Items []KeptItem
 	// Message is the text of the error, of the first maxToken bytes.
 	Message []byte
 	// Result is what the layer above has made of it; none of the Decoder's.
@@ -168,6 +170,8 @@ type captured struct {
 	refused Text
 	message []byte // of the document's error
 	before  int    // the calls before the document
+	items   int    // and the items
+	raw     rawItem
 }
 
 func (c *captured) reset() {
@@ -211,7 +215,8 @@ func (d *Decoder) beginKept() {
 	k.delta.clear()
 	k.done.clear()
 	k.message = k.message[:0]
-	k.before = len(d.facts.Calls)
+	k.before, k.items = len(d.facts.Calls), len(d.facts.Captured.Items)
+	k.raw = rawItem{}
 }
 
 // keepMessage keeps what an error says, the first of what it says.
@@ -251,6 +256,7 @@ func (d *Decoder) keepArgs() {
 		}
 		return
 	}
+	d.keepItemArgs(r.outIndex+1, d.kept.eventText(r.done), r.done)
 }
 
 // keepPlaces notes where the items of the calls stand that an event has added.
@@ -259,5 +265,8 @@ func (d *Decoder) keepPlaces() {
 		if k := d.facts.Calls[i].Kept; k != nil {
 			k.place = d.resp.outIndex + 1
 		}
+	}
+	for i := d.kept.items; i < len(d.facts.Captured.Items); i++ {
+		d.facts.Captured.Items[i].place = d.resp.outIndex + 1
 	}
 }

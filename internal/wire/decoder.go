@@ -115,6 +115,10 @@ func (d *Decoder) Write(p []byte) (int, error) {
 		return len(p), nil
 	}
 	d.feed(p)
+	if d.kept != nil {
+		d.feedRaw(p, len(p))
+		d.kept.raw.from = 0
+	}
 	if d.memo.learn = d.memo.learn && d.m.st == mDone; d.memo.learn {
 		d.memo.pattern = append(d.memo.pattern[:0], p...)
 	}

@@ -64,6 +64,9 @@ func (d *Decoder) closeItem() {
 		d.closeThought()
 	}
 	if r.item != itemFunction {
+		if d.kept != nil && (r.item == itemOther || r.item == itemTool) {
+			d.closeRaw()
+		}
 		return
 	}
 	c := d.tool.call

@@ -84,6 +84,9 @@ func (d *Decoder) feed(b []byte) {
 			}
 			if c == ']' || c == '}' {
 				i++
+				if d.kept != nil {
+					d.endRaw(b, i)
+				}
 				d.pop()
 				continue
 			}
@@ -174,6 +177,9 @@ func (d *Decoder) members(b []byte, i int) int {
 		if c != '"' {
 			i++
 			if c == '}' || c == ']' {
+				if d.kept != nil {
+					d.endRaw(b, i)
+				}
 				d.pop()
 				return i
 			}
@@ -259,6 +265,9 @@ func (d *Decoder) value(b []byte, i int) int {
 		}
 		if c == '{' {
 			d.open(s)
+			if s == sItem && d.kept != nil {
+				d.openRaw(i - 1)
+			}
 		}
 		m.stack[m.nstack] = frame{slot: s, array: c == '['}
 		m.nstack++

@@ -124,6 +124,9 @@ func (d *Decoder) responsesText(s slot, b []byte) {
 		default:
 			r.item = itemOther
 		}
+		if d.kept != nil && (r.item == itemMessage || r.item == itemReasoning || r.item == itemFunction) {
+			d.kept.raw.body = nil // its texts are kept one by one
+		}
 	}
 }
 
