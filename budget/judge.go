@@ -87,6 +87,11 @@ func (r Reading) Judge(b Budget) Result {
 	default:
 		j.total(calls, g)
 	}
+	if res.N == 0 {
+		if why := r.unlabelled(b); why != "" {
+			res.Why = why
+		}
+	}
 	return res
 }
 

@@ -4,6 +4,7 @@ package budget
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,8 @@ func (e *SyntaxError) Error() string {
 //
 // and behind it, where it is for some calls only, their labels:
 // {model="gpt-4o", region="eu", stream="true"}. FIGURE is a key of the record, OP
-// one of <=, <, >=, >. An error is a *SyntaxError.
+// one of <=, <, >=, >. Capitals are read as small letters, itl as gap, e2e and
+// latency as duration. An error is a *SyntaxError.
 func Parse(text string) (Budget, error) {
 	p := parser{text: text, rest: text}
 	b := p.budget()
@@ -105,7 +107,7 @@ const figures = "dns, connect, tls, send, wait, ttfb, ttfc, ttft, ttfo, ttlt, du
 
 func (p *parser) budget() (b Budget) {
 	w := p.word()
-	switch w {
+	switch strings.ToLower(w) {
 	case "errors":
 		b.kind = errorRate
 	case "429":
@@ -125,7 +127,7 @@ func (p *parser) budget() (b Budget) {
 	default:
 		f, ok := figureNamed(w)
 		if !ok {
-			p.fail("a figure (" + figures + "), share(…), goodput(…), errors, 429, throughput, input_tokens, output_tokens or longest_stall")
+			p.fail("a figure (" + figures + "), share(…), goodput(…), errors, 429, throughput, input_tokens, output_tokens or longest_stall" + didYouMean(w, firstWords()))
 			return b
 		}
 		b.figure = f
@@ -141,6 +143,7 @@ func (p *parser) budget() (b Budget) {
 }
 
 func figureNamed(name string) (tacho.Figure, bool) {
+	name = usualName(name)
 	for f := range tacho.ConsumerWait + 1 {
 		if f.String() == name {
 			return f, true
@@ -151,7 +154,8 @@ func figureNamed(name string) (tacho.Figure, bool) {
 
 func (p *parser) statistic(b *Budget) {
 	const want = "mean, max, or a quantile as p99 or p99.9"
-	w := p.word()
+	word := p.word()
+	w := strings.ToLower(word)
 	switch {
 	case w == "mean":
 		b.kind = mean
@@ -168,7 +172,7 @@ func (p *parser) statistic(b *Budget) {
 		p.fail(want)
 		return
 	}
-	p.rest = p.rest[len(w):]
+	p.rest = p.rest[len(word):]
 }
 
 func (p *parser) limits(b *Budget) {
@@ -180,7 +184,7 @@ func (p *parser) limits(b *Budget) {
 		w := p.word()
 		f, ok := figureNamed(w)
 		if !ok || f == tacho.Gap {
-			p.fail("a figure that a call has one of (" + figures + ", but gap)")
+			p.fail("a figure that a call has one of (" + figures + ", but gap)" + didYouMean(w, slices.DeleteFunc(figureNames(), func(name string) bool { return name == tacho.Gap.String() || strings.EqualFold(name, w) })))
 			return
 		}
 		p.rest = p.rest[len(w):]
@@ -251,7 +255,7 @@ func (p *parser) bound(b Budget) Budget {
 			b.kind = goodputRate
 		case b.kind.rate():
 			if !p.take("%") {
-				p.fail("%")
+				p.fail(percentHint(n))
 				return b
 			}
 			if n > 100 {
