@@ -27,7 +27,8 @@ import (
 const usage = `usage: stack [flags]
 
 Makes calls to two simulated endpoints and sends traces, metrics and logs to an
-OpenTelemetry Collector.
+OpenTelemetry Collector, which has to run: make stack brings one up with its
+backends, runs this program and asks for its figures.
 `
 
 func main() { cli.Main(run) }
@@ -81,6 +82,9 @@ func (s *settings) check() error {
 
 // serve makes the calls and returns what they came to, also when it ends early.
 func serve(ctx context.Context, s settings) (*figures, error) {
+	if err := reach(ctx, s.otlp); err != nil {
+		return nil, err
+	}
 	svc, err := newService(ctx, s)
 	if err != nil {
 		return nil, err

@@ -74,3 +74,23 @@ func TestBadFlags(t *testing.T) {
 		}
 	}
 }
+
+// TestNoCollector: one line says what is missing and what to run. It was the
+// exporters' errors, one after the other.
+func TestNoCollector(t *testing.T) {
+	t.Parallel()
+	closed := httptest.NewServer(http.NotFoundHandler())
+	gone := closed.URL
+	closed.Close()
+	none := httptest.NewServer(http.NotFoundHandler())
+	defer none.Close()
+	for url, why := range map[string]string{gone: "refused", none.URL: "status 404"} {
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"-otlp", url, "-calls", "1000000"}, nil, &stdout, &stderr)
+		text := stderr.String()
+		if code != 1 || stdout.Len() > 0 || strings.Count(text, "\n") != 1 || !strings.HasPrefix(text, "stack: no collector at "+url+" takes traces; ") ||
+			!strings.Contains(text, "make stack") || !strings.Contains(text, "-otlp") || !strings.Contains(text, why) {
+			t.Errorf("code %d, %q, %q", code, &stdout, text)
+		}
+	}
+}
