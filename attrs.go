@@ -250,6 +250,20 @@ func (c *Call) appendRaw(key []byte, g *config) []byte {
 // request, got one.
 func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream }
 
+// fill makes the set of base and one word more.
+//
+//go:noinline
+func (a *attrs) fill(base []attribute.KeyValue, k attribute.Key, word string) {
+	*a = newAttrs(append(base[:len(base):len(base)], k.String(word))...)
+}
+
+// word appends a word.
+//
+//go:noinline
+func word(kv *[]attribute.KeyValue, k attribute.Key, v string) { *kv = append(*kv, k.String(v)) }
+
+// withMore is base with further ones.
+//
 //go:noinline
 func withMore(base []attribute.KeyValue, kv ...attribute.KeyValue) attrs {
 	return newAttrs(append(base[:len(base):len(base)], kv...)...)
@@ -267,7 +281,7 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 	if w.server {
 		base = appendServer(base, c.server, c.secure)
 	} else {
-		base = append(base, pair(conv.ServerAddress, other))
+		word(&base, conv.ServerAddress, other)
 	}
 	if g.optIn&conv.HTTP != 0 {
 		failed := ""
@@ -276,58 +290,64 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 		}
 		s.http = newAttrs(httpAttributes(c, w.server, int(c.status), c.proto, failed)...)
 	}
-	s.span = append(s.span, pair(conv.Outcome, c.outcome.String()))
+	word(&s.span, conv.Outcome, c.outcome.String())
 	if c.asStream() {
 		s.span = append(s.span, conv.RequestStream.Bool(true))
 	}
 	switch c.api {
 	case wire.ChatCompletions, wire.Responses:
-		s.span = append(s.span, pair(conv.APIType, c.api.String()))
+		word(&s.span, conv.APIType, c.api.String())
 	}
 	if w.model != "" {
-		base = append(base, pair(conv.RequestModel, w.model))
+		word(&base, conv.RequestModel, w.model)
 	}
 	if w.answer != "" {
-		base, s.span = append(base, pair(conv.ResponseModel, w.answer)), append(s.span, pair(conv.ResponseModel, w.answer))
+		word(&base, conv.ResponseModel, w.answer)
+		word(&s.span, conv.ResponseModel, w.answer)
 	}
 	if w.tier != "" {
 		if s.span = append(s.span, pair(conv.ServiceTier, w.tier)); c.provider == "openai" {
-			base = append(base, pair(conv.ServiceTier, w.tier))
+			word(&base, conv.ServiceTier, w.tier)
 		}
 	}
 	if w.print != "" {
-		base = append(base, pair(conv.Fingerprint, w.print))
+		word(&base, conv.Fingerprint, w.print)
 	}
 	for i, v := range w.labels {
 		if v != "" {
-			base = append(base, attribute.String(g.metricLabels[i].name, v))
+			word(&base, attribute.Key(g.metricLabels[i].name), v)
 		}
 	}
-	with := func(kv ...attribute.KeyValue) attrs { return withMore(base, kv...) }
 	modality := "unknown"
 	if c.api == wire.Completions {
 		modality = "text"
 	}
-	s.tokens, s.unknown = with(pair(conv.TokenModality, modality)), with(pair(conv.TokenModality, "unknown"))
-	for k, m := range [...]string{"text", "image", "audio"} {
-		s.modal[k] = with(pair(conv.TokenModality, m))
+	for _, t := range [...]struct {
+		to   *attrs
+		key  attribute.Key
+		word string
+	}{
+		{&s.tokens, conv.TokenModality, modality}, {&s.unknown, conv.TokenModality, "unknown"},
+		{&s.modal[0], conv.TokenModality, "text"}, {&s.modal[1], conv.TokenModality, "image"}, {&s.modal[2], conv.TokenModality, "audio"},
+		{&s.limits[0], conv.RateLimitKind, "requests"}, {&s.limits[1], conv.RateLimitKind, "tokens"},
+		{&s.kinds[0], conv.TokenType, "input"}, {&s.kinds[1], conv.TokenType, "output"},
+	} {
+		t.to.fill(base, t.key, t.word)
 	}
-	s.limits = [2]attrs{with(pair(conv.RateLimitKind, "requests")), with(pair(conv.RateLimitKind, "tokens"))}
-	s.kinds = [2]attrs{with(pair(conv.TokenType, "input")), with(pair(conv.TokenType, "output"))}
-	of := func(kv ...attribute.KeyValue) attrs { return withMore(plain, kv...) }
-	s.baggage = of(pair(conv.OverflowKind, "baggage"))
-	s.faults, s.overflow = of(pair(conv.OverflowKind, "parse_fault")), of(pair(conv.OverflowKind, "attribute"))
+	s.baggage.fill(plain, conv.OverflowKind, "baggage")
+	s.faults.fill(plain, conv.OverflowKind, "parse_fault")
+	s.overflow.fill(plain, conv.OverflowKind, "attribute")
 	for _, o := range g.objectives {
 		slo := pair(conv.SLO, o.name)
-		s.slo = append(s.slo, verdicts{of(slo, conv.SLOMet.Bool(true)), of(slo, conv.SLOMet.Bool(false))})
+		s.slo = append(s.slo, verdicts{withMore(plain, slo, conv.SLOMet.Bool(true)), withMore(plain, slo, conv.SLOMet.Bool(false))})
 	}
 	for k, f := range phases {
-		s.phases[k] = with(pair(conv.PhaseKey, f.String()))
+		s.phases[k].fill(base, conv.PhaseKey, f.String())
 	}
 	if w.code != "" {
-		base = append(base, pair(conv.ErrorType, w.code))
+		word(&base, conv.ErrorType, w.code)
 	}
-	s.ended = with()
-	s.calls = with(pair(conv.Outcome, c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
+	s.ended = withMore(base)
+	s.calls = withMore(base, pair(conv.Outcome, c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
 	return s
 }

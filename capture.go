@@ -128,14 +128,15 @@ func (m *contentMaker) output(content *Content) {
 		return
 	}
 	said := f.Captured
-	first := m.message(&said.Choice, f.Calls)
-	m.addItems(&first, said.Items)
+	ran, asked := m.keptItems(said.Items)
+	first := m.message(&said.Choice, ran, f.Calls)
+	first.Parts = append(first.Parts, asked...)
 	if len(first.Parts) > 0 || len(f.Finish) > 0 && f.Finish[0].Choice == 0 {
 		content.Output = append(content.Output, first)
 	}
 	for i := range said.Others {
 		o := &said.Others[i]
-		content.Output = append(content.Output, m.message(o, o.Calls))
+		content.Output = append(content.Output, m.message(o, nil, o.Calls))
 	}
 	for i := range content.Output {
 		o := &content.Output[i]
@@ -155,15 +156,20 @@ func (m *contentMaker) output(content *Content) {
 	}
 }
 
-func (m *contentMaker) message(said *wire.Choice, calls []wire.Call) Message {
+// message is what a choice said. What the server ran stands behind the reasoning,
+// for it came before the text.
+func (m *contentMaker) message(said *wire.Choice, ran []Part, calls []wire.Call) Message {
 	out := Message{Role: "assistant", Choice: int(said.Index)}
-	for _, t := range [...]struct {
+	for i, t := range [...]struct {
 		kind string
 		text *wire.Text
 	}{{PartReasoning, &said.Reasoning}, {PartText, &said.Text}, {PartTranscript, &said.Speech}, {PartRefusal, &said.Refusal}} {
 		if t.text.Chars > 0 {
 			text, lost := m.text(t.text)
 			out.Parts = append(out.Parts, Part{Type: t.kind, Text: text, Cut: lost})
+		}
+		if i == 0 {
+			out.Parts = append(out.Parts, ran...)
 		}
 	}
 	for i := range calls {

@@ -3,7 +3,6 @@
 package tacho
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/tacho-go/tacho/internal/wire"
@@ -13,13 +12,8 @@ import (
 // functions: tools that the server runs, and tools of its own that the
 // application is to run.
 
-// addItems puts what the server ran behind the reasoning, for it came before the
-// text, and what the application is to run behind all.
-func (m *contentMaker) addItems(out *Message, items []wire.KeptItem) {
-	at := 0
-	for at < len(out.Parts) && out.Parts[at].Type == PartReasoning {
-		at++
-	}
+// keptItems returns what the server ran, and what the application is to run.
+func (m *contentMaker) keptItems(items []wire.KeptItem) (ran, asked []Part) {
 	for i := range items {
 		t, _ := items[i].Body.Tree().(map[string]any)
 		kind := m.word(t["type"])
@@ -34,12 +28,12 @@ func (m *contentMaker) addItems(out *Message, items []wire.KeptItem) {
 		}
 		parts := m.itemParts(kind, t)
 		if parts[0].Type == PartToolCall {
-			out.Parts = append(out.Parts, parts...)
-			continue
+			asked = append(asked, parts...)
+		} else {
+			ran = append(ran, parts...)
 		}
-		out.Parts = slices.Insert(out.Parts, at, parts...)
-		at += len(parts)
 	}
+	return ran, asked
 }
 
 // addArgs puts the text that came in pieces in its place, where an item that

@@ -174,10 +174,16 @@ func (c *callContext) Value(key any) any {
 	}
 	if t := c.x.tries(); t != nil {
 		if values := t.values.Load(); values != nil {
-			return (*values).Value(key)
+			if v := (*values).Value(key); v != nil {
+				return v
+			}
+			return c.x.trace.Value(key)
 		}
 	}
-	return c.parent.Value(key)
+	if v := c.parent.Value(key); v != nil {
+		return v
+	}
+	return c.x.trace.Value(key)
 }
 
 // AfterFunc is found by package context, which calls it for derived contexts.

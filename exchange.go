@@ -130,7 +130,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	// Our context is the outermost: package context asks it, and no value
 	// around it, for AfterFunc.
-	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, c.start, tcp, &c.phases), x
+	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, x.transport.keys, c.start, tcp, &c.phases), x
 	// One that has ended is handed on as it is: its Done is closed already, not
 	// when a goroutine comes to it.
 	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known || x.guard() != nil) {

@@ -200,7 +200,7 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 	a = append(a, s.span...)
 	a = c.appendRequest(a, &f)
 	if !c.facts.ID.Empty() {
-		a = append(a, conv.ResponseID.String(f.text(c.ResponseID())))
+		a = append(a, pair(conv.ResponseID, f.text(c.ResponseID())))
 	}
 	if n := len(c.facts.Finish); n > 0 {
 		reasons := make([]string, n)
@@ -217,20 +217,20 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 		count *wire.Count
 	}{{conv.InputTokens, &input}, {conv.OutputTokens, &u.Output}, {conv.CacheRead, &u.CacheRead}, {conv.ReasoningTokens, &u.Reasoning}} {
 		if n.count.OK {
-			a = append(a, n.key.Int64(n.count.N))
+			a = appendInt(a, n.key, n.count.N)
 		}
 	}
 	if n, ok := c.estimated(); ok {
-		if a = append(a, conv.UsageEstimated.Bool(true), conv.OutputTokens.Int(n.Output)); n.HasInput {
-			a = append(a, conv.InputTokens.Int(n.Input))
+		if a = appendInt(appendBool(a, conv.UsageEstimated, true), conv.OutputTokens, int64(n.Output)); n.HasInput {
+			a = appendInt(a, conv.InputTokens, int64(n.Input))
 		}
 	}
 	if n := u.CacheWrite; n.OK {
 		if g.conventions&ConventionsLatest != 0 {
-			a = append(a, conv.CacheWrite.Int64(n.N))
+			a = appendInt(a, conv.CacheWrite, n.N)
 		}
 		if g.conventions&ConventionsV141 != 0 {
-			a = append(a, conv.CacheWrite141.Int64(n.N))
+			a = appendInt(a, conv.CacheWrite141, n.N)
 		}
 	}
 	if d := c.facts.Detail; d != nil {
@@ -241,30 +241,30 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 		figure Figure
 	}{{conv.TimeToFirstChunk, TTFC}, {conv.TimeToFirstToken, TTFT}, {conv.TimeToFirstOutput, TTFO}, {conv.TimeToLastToken, TTLT}, {conv.TimePerToken, TPOT}} {
 		if d, ok := c.Figure(t.figure); ok {
-			a = append(a, t.key.Float64(inSeconds(d)))
+			a = appendNumber(a, t.key, wire.Number{V: inSeconds(d), OK: true})
 		}
 	}
 	if reused, ok := c.Reused(); ok {
-		a = append(a, conv.Reused.Bool(reused))
+		a = appendBool(a, conv.Reused, reused)
 	}
 	if c.attempt > 1 {
-		a = append(a, conv.Attempt.Int(int(c.attempt)))
+		a = appendInt(a, conv.Attempt, int64(int(c.attempt)))
 	}
 	if n := len(c.Attempts()); n > 1 {
-		a = append(a, conv.Attempts.Int(n))
+		a = appendInt(a, conv.Attempts, int64(n))
 	}
 	if c.upper {
-		a = append(a, conv.UpperBound.Bool(true))
+		a = appendBool(a, conv.UpperBound, true)
 	}
 	if c.Buffered() {
-		a = append(a, conv.Buffered.Bool(true))
+		a = appendBool(a, conv.Buffered, true)
 	}
 	return a, int64(f)
 }
 
 func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config) []attribute.KeyValue {
 	if d.Fingerprint != "" {
-		a = append(a, conv.Fingerprint.String(f.word(&g.prints, d.Fingerprint)))
+		a = append(a, pair(conv.Fingerprint, f.word(&g.prints, d.Fingerprint)))
 	}
 	if g.conventions&ConventionsLatest == 0 {
 		return a
@@ -277,7 +277,7 @@ func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config)
 		{conv.TextOutput, d.Out.Text}, {conv.ImageOutput, d.Out.Image}, {conv.AudioOutput, d.Out.Audio},
 	} {
 		if n.count > 0 {
-			a = append(a, n.key.Int64(n.count))
+			a = appendInt(a, n.key, n.count)
 		}
 	}
 	return a
@@ -340,6 +340,16 @@ func appendCount(a []attribute.KeyValue, key attribute.Key, n wire.Count) []attr
 		return a
 	}
 	return append(a, key.Int64(n.N))
+}
+
+//go:noinline
+func appendInt(a []attribute.KeyValue, key attribute.Key, n int64) []attribute.KeyValue {
+	return append(a, key.Int64(n))
+}
+
+//go:noinline
+func appendBool(a []attribute.KeyValue, key attribute.Key, v bool) []attribute.KeyValue {
+	return append(a, key.Bool(v))
 }
 
 //go:noinline

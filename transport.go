@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/tacho-go/tacho/internal/phase"
 	"github.com/tacho-go/tacho/internal/wire"
 )
 
@@ -26,6 +27,7 @@ type Transport struct {
 	config  *config
 	pending pending
 
+	keys     context.Context // of httptrace; nil in a zero Transport
 	readers  readers
 	refusing hostSet                   // stream_options
 	host     atomic.Pointer[knownHost] // of the first call: most transports have one
@@ -39,7 +41,7 @@ type knownHost struct{ host, provider string }
 // application reads the bytes that the server sent and gets the errors that
 // base returned.
 func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
-	return &Transport{base: base, config: newConfig(opts)}
+	return &Transport{base: base, config: newConfig(opts), keys: phase.Keys()}
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -103,7 +103,7 @@ func TestTrace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var tr Trace
 				var r Result
-				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), ReadTCPInfo, &r))
+				hooks := httptrace.ContextClientTrace(tr.Attach(context.Background(), nil, time.Now(), ReadTCPInfo, &r))
 				for _, p := range tc.play {
 					p(hooks)
 				}
@@ -131,7 +131,7 @@ func TestConcurrentHooks(t *testing.T) {
 	t.Parallel()
 	var tr Trace
 	var r Result
-	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), ReadTCPInfo, &r))
+	h := httptrace.ContextClientTrace(tr.Attach(context.Background(), nil, time.Now(), ReadTCPInfo, &r))
 	a, b := net.Pipe()
 	defer a.Close()
 	defer b.Close()
@@ -177,7 +177,7 @@ func TestRetransmits(t *testing.T) {
 		now := tc.before
 		var tr Trace
 		var r Result
-		h := httptrace.ContextClientTrace(tr.Attach(context.Background(), time.Now(), func(net.Conn) (TCPInfo, bool) {
+		h := httptrace.ContextClientTrace(tr.Attach(context.Background(), nil, time.Now(), func(net.Conn) (TCPInfo, bool) {
 			return TCPInfo{RTT: ms, RTTVar: 2 * ms, Retransmits: now}, true
 		}, &r))
 		h.GotConn(httptrace.GotConnInfo{Conn: a, Reused: tc.reused})
