@@ -51,7 +51,7 @@ func (g *config) tellDetails(ctx context.Context, c *Call, s *callSets, content 
 	r.SetSeverity(log.SeverityDebug)
 	r.SetSeverityText("DEBUG")
 	r.AddAttributes(s.first.attributes()...)
-	kv, _ := c.spanAttributes(nil, g, s) // the span counts what was folded
+	kv, _ := c.spanAttributes(g, s) // the span counts what was folded
 	if t := g.errorWord(c); t != "" {
 		kv = append(kv, conv.ErrorType.String(t))
 	}

@@ -130,9 +130,8 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 		defer fenced(func() { x.span.End(trace.WithTimestamp(end)) })
 	}
 	if x.span.IsRecording() {
-		room := x.attributeRoom()
 		var kv []attribute.KeyValue
-		kv, folded = c.spanAttributes(room[:0], x.config, s)
+		kv, folded = c.spanAttributes(x.config, s)
 		if t := x.config.errorWord(c); t != "" && !x.borrowed {
 			kv = append(kv, conv.ErrorType.String(t))
 		}
@@ -150,7 +149,6 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 			kv = lacking(x.span, kv)
 		}
 		x.span.SetAttributes(kv...)
-		x.giveBack(room)
 		if d, ok := c.TTFT(); ok {
 			x.span.AddEvent(conv.EventFirstToken, trace.WithTimestamp(c.start.Add(d)))
 		}
@@ -188,8 +186,17 @@ func (x *exchange) stall(gap, at time.Duration) {
 	})
 }
 
-func (c *Call) spanAttributes(a []attribute.KeyValue, g *config, s *callSets) ([]attribute.KeyValue, int64) {
+func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int64) {
 	var f folding
+	// An attribute takes 64 bytes: room for those of most calls and not for all.
+	room := 16
+	if c.stream {
+		room += 6
+	}
+	if c.req.More != nil {
+		room += 6
+	}
+	a := make([]attribute.KeyValue, 0, room)
 	a = append(a, s.span...)
 	a = c.appendRequest(a, &f)
 	if !c.facts.ID.Empty() {

@@ -29,7 +29,6 @@ type Transport struct {
 
 	keys     context.Context // of httptrace; nil in a zero Transport
 	readers  readers
-	rooms    sync.Pool                 // for a span's attributes
 	refusing hostSet                   // stream_options
 	host     atomic.Pointer[knownHost] // of the first call: most transports have one
 }
