@@ -254,7 +254,7 @@ func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream 
 //
 //go:noinline
 func (a *attrs) fill(base []attribute.KeyValue, k attribute.Key, word string) {
-	*a = newAttrs(append(base[:len(base):len(base)], k.String(word))...)
+	a.with(base, k.String(word))
 }
 
 // word appends a word.
@@ -262,11 +262,11 @@ func (a *attrs) fill(base []attribute.KeyValue, k attribute.Key, word string) {
 //go:noinline
 func word(kv *[]attribute.KeyValue, k attribute.Key, v string) { *kv = append(*kv, k.String(v)) }
 
-// withMore is base with further ones.
+// with makes the set of base and further ones.
 //
 //go:noinline
-func withMore(base []attribute.KeyValue, kv ...attribute.KeyValue) attrs {
-	return newAttrs(append(base[:len(base):len(base)], kv...)...)
+func (a *attrs) with(base []attribute.KeyValue, kv ...attribute.KeyValue) {
+	*a = newAttrs(append(base[:len(base):len(base)], kv...)...)
 }
 
 // pair is a key with a word; as newAttrs.
@@ -276,7 +276,9 @@ func pair(k attribute.Key, v string) attribute.KeyValue { return k.String(v) }
 
 func newSets(c *Call, g *config, w callWords) *callSets {
 	s := &callSets{first: g.first(c), folded: w.folded}
-	base := []attribute.KeyValue{pair(conv.OperationName, c.Operation()), pair(conv.ProviderName, c.provider)}
+	var base []attribute.KeyValue
+	word(&base, conv.OperationName, c.Operation())
+	word(&base, conv.ProviderName, c.provider)
 	plain := base[:2:2] // of what has no server and no model
 	if w.server {
 		base = appendServer(base, c.server, c.secure)
@@ -306,7 +308,7 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 		word(&s.span, conv.ResponseModel, w.answer)
 	}
 	if w.tier != "" {
-		if s.span = append(s.span, pair(conv.ServiceTier, w.tier)); c.provider == "openai" {
+		if word(&s.span, conv.ServiceTier, w.tier); c.provider == "openai" {
 			word(&base, conv.ServiceTier, w.tier)
 		}
 	}
@@ -337,9 +339,11 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 	s.baggage.fill(plain, conv.OverflowKind, "baggage")
 	s.faults.fill(plain, conv.OverflowKind, "parse_fault")
 	s.overflow.fill(plain, conv.OverflowKind, "attribute")
-	for _, o := range g.objectives {
-		slo := pair(conv.SLO, o.name)
-		s.slo = append(s.slo, verdicts{withMore(plain, slo, conv.SLOMet.Bool(true)), withMore(plain, slo, conv.SLOMet.Bool(false))})
+	s.slo = make([]verdicts, len(g.objectives))
+	for i, o := range g.objectives {
+		slo, v := pair(conv.SLO, o.name), &s.slo[i]
+		v.met.with(plain, slo, conv.SLOMet.Bool(true))
+		v.missed.with(plain, slo, conv.SLOMet.Bool(false))
 	}
 	for k, f := range phases {
 		s.phases[k].fill(base, conv.PhaseKey, f.String())
@@ -347,7 +351,7 @@ func newSets(c *Call, g *config, w callWords) *callSets {
 	if w.code != "" {
 		word(&base, conv.ErrorType, w.code)
 	}
-	s.ended = withMore(base)
-	s.calls = withMore(base, pair(conv.Outcome, c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
+	s.ended.with(base)
+	s.calls.with(base, pair(conv.Outcome, c.outcome.String()), conv.RequestStream.Bool(c.asStream()))
 	return s
 }

@@ -53,67 +53,74 @@ func (m *contentMaker) addArgs(t map[string]any, args *wire.Text) {
 	}
 }
 
-// itemParts are those of an item, one or two.
+// itemParts are those of an item, one to three.
 func (m *contentMaker) itemParts(kind string, t map[string]any) []Part {
-	id := m.word(t["call_id"])
-	if id == "" {
-		id = m.word(t["id"])
+	parts := make([]Part, 1, 3)
+	p := &parts[0]
+	if p.ID = m.word(t["call_id"]); p.ID == "" {
+		p.ID = m.word(t["id"])
 	}
-	switch kind {
-	case "computer_call", "local_shell_call", "shell_call", "apply_patch_call":
-		p := Part{Type: PartToolCall, Index: -1, ID: id, Name: strings.TrimSuffix(kind, "_call")}
+	name, isCall := strings.CutSuffix(kind, "_call")
+	own, isOutput := strings.CutSuffix(kind, "_call_output")
+	switch {
+	case isCall && isClients(name):
+		p.Type, p.Index, p.Name = PartToolCall, -1, name
 		for _, key := range [...]string{"action", "actions", "operation", "command", "diff"} {
 			if v := t[key]; v != nil {
 				p.Arguments, p.Cut = m.raw(m.plain(v))
 				break
 			}
 		}
-		return []Part{p}
-	case "computer_call_output", "local_shell_call_output", "shell_call_output", "apply_patch_call_output":
-		p := Part{Type: PartToolResponse, ID: id}
+		return parts
+	case isOutput && isClients(own):
+		p.Type = PartToolResponse
 		p.Response, p.Cut = m.raw(m.plain(t["output"]))
-		return []Part{p}
+		return parts
+	case !isCall && kind != "mcp_list_tools":
+		*p = m.other(kind, t)
+		return parts
 	}
-	if !strings.HasSuffix(kind, "_call") && kind != "mcp_list_tools" {
-		return []Part{m.other(kind, t)}
+	if p.Type, p.Name = PartServerToolCall, m.word(t["name"]); p.Name == "" {
+		p.Name = name
 	}
-	name := m.word(t["name"])
-	if name == "" {
-		name = strings.TrimSuffix(kind, "_call")
-	}
-	parts := []Part{{Type: PartServerToolCall, ID: m.word(t["id"]), Name: name}}
 	call, response := map[string]any{"type": kind}, map[string]any{"type": kind}
 	for key, v := range t {
-		switch key {
-		case "type", "id", "name":
-			continue
-		}
 		if v == nil || isCredentialMember(key) {
 			continue
 		}
-		if key == "result" && kind == "image_generation_call" {
-			mime := ""
-			if f := m.word(t["output_format"]); f != "" {
-				mime = "image/" + f
-			}
-			parts = append(parts, m.blob("image", mime, v))
-			continue
-		}
-		if v = m.plain(v); key == "arguments" {
-			if s, ok := v.(string); ok {
-				v = structured(s)
-			}
-		}
+		to := call
 		switch key {
-		case "output", "outputs", "result", "results", "error", "tools":
-			response[key] = v
-		default:
-			call[key] = v
+		case "type", "id", "name":
+			continue
+		case "arguments":
+			s, _ := m.str(v)
+			v = structured(s)
+		case "result":
+			if kind == "image_generation_call" {
+				continue
+			}
+			to = response
+		case "output", "outputs", "results", "error", "tools":
+			to = response
 		}
+		to[key] = m.plain(v)
 	}
-	parts[0].JSON = jsonText(call)
+	p.JSON = jsonText(call)
 	if len(response) > 1 {
-		parts = append(parts, Part{Type: PartServerToolResponse, ID: parts[0].ID, JSON: jsonText(response)})
+		parts = append(parts, Part{Type: PartServerToolResponse, ID: p.ID, JSON: jsonText(response)})
+	}
+	if image := t["result"]; image != nil && kind == "image_generation_call" {
+		mime := m.word(t["output_format"])
+		if mime != "" {
+			mime = "image/" + mime
+		}
+		parts = append(parts, m.blob("image", mime, image))
 	}
 	return parts
+}
+
+// isClients reports whether a tool is one of the API's own that the application
+// is to run.
+func isClients(tool string) bool {
+	return tool == "computer" || tool == "local_shell" || tool == "shell" || tool == "apply_patch"
 }

@@ -174,16 +174,10 @@ func (c *callContext) Value(key any) any {
 	}
 	if t := c.x.tries(); t != nil {
 		if values := t.values.Load(); values != nil {
-			if v := (*values).Value(key); v != nil {
-				return v
-			}
-			return c.x.trace.Value(key)
+			return c.x.trace.Value(*values, key)
 		}
 	}
-	if v := c.parent.Value(key); v != nil {
-		return v
-	}
-	return c.x.trace.Value(key)
+	return c.x.trace.Value(c.parent, key)
 }
 
 // AfterFunc is found by package context, which calls it for derived contexts.

@@ -26,17 +26,7 @@ func (x *exchange) keepSecrets(req *http.Request) {
 	if x.extra == nil {
 		x.extra = new(extra)
 	}
-	add := func(s string) {
-		if s = strings.TrimSpace(s); len(s) < minSecret {
-			return
-		}
-		// The longest first: one may be the begin of another.
-		list := append(x.extra.secrets, s)
-		for i := len(list) - 1; i > 0 && len(list[i-1]) < len(s); i-- {
-			list[i], list[i-1] = list[i-1], s
-		}
-		x.extra.secrets = list
-	}
+	add := x.extra.addSecret
 	for name, values := range req.Header {
 		if !isCredential(name) {
 			continue
@@ -70,6 +60,21 @@ func (x *exchange) keepSecrets(req *http.Request) {
 			}
 		}
 	}
+}
+
+// addSecret notes one.
+//
+//go:noinline
+func (x *extra) addSecret(s string) {
+	if s = strings.TrimSpace(s); len(s) < minSecret {
+		return
+	}
+	// The longest first: one may be the begin of another.
+	list := append(x.secrets, s)
+	for i := len(list) - 1; i > 0 && len(list[i-1]) < len(s); i-- {
+		list[i], list[i-1] = list[i-1], s
+	}
+	x.secrets = list
 }
 
 // isCredential reports whether a header or a member of a URL's query may be a

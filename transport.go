@@ -27,7 +27,7 @@ type Transport struct {
 	config  *config
 	pending pending
 
-	keys     context.Context // of httptrace; nil in a zero Transport
+	keys     *phase.Keys // nil in a zero Transport
 	readers  readers
 	refusing hostSet                   // stream_options
 	host     atomic.Pointer[knownHost] // of the first call: most transports have one
@@ -41,7 +41,7 @@ type knownHost struct{ host, provider string }
 // application reads the bytes that the server sent and gets the errors that
 // base returned.
 func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
-	return &Transport{base: base, config: newConfig(opts), keys: phase.Keys()}
+	return &Transport{base: base, config: newConfig(opts), keys: phase.NewKeys()}
 }
 
 // RoundTrip implements http.RoundTripper.

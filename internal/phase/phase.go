@@ -30,7 +30,7 @@ type Trace struct {
 	conn    net.Conn
 	result  *Result
 
-	keys context.Context // nil: the hooks hang on the context
+	keys *Keys           // nil: the hooks hang on the context
 	net  context.Context // what package net wants, once it asked
 
 	retransBase int64
@@ -83,19 +83,13 @@ const (
 	TLS
 )
 
-// Keys returns a context that has a value under each key under which httptrace
-// keeps hooks, for Attach.
-func Keys() context.Context {
-	return httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{DNSStart: func(httptrace.DNSStartInfo) {}})
-}
-
 // Attach returns a context whose exchange is timed from start on. A trace that
 // ctx has already keeps its hooks. Where it has none, and keys are given, the
 // context is ctx itself: Value has the hooks then, which costs half. With tcp, which
 // is ReadTCPInfo or nil, the kernel's view of the connection is read at the begin
 // and the end. What is found goes to r, which does not change any more once the
 // trace is frozen.
-func (t *Trace) Attach(ctx, keys context.Context, start time.Time, tcp func(net.Conn) (TCPInfo, bool), r *Result) context.Context {
+func (t *Trace) Attach(ctx context.Context, keys *Keys, start time.Time, tcp func(net.Conn) (TCPInfo, bool), r *Result) context.Context {
 	t.start, t.tcp, t.result = start, tcp, r
 	t.gotConn, t.wrote = None, None
 	*r = noResult()
@@ -115,27 +109,6 @@ func (t *Trace) Attach(ctx, keys context.Context, start time.Time, tcp func(net.
 		return ctx
 	}
 	return httptrace.WithClientTrace(ctx, &t.hooks)
-}
-
-// Value returns the hooks for a key of httptrace, unless they hang on the context
-// that Attach returned. Those of package net, which asks for them when it dials,
-// are put together only then: a call on a kept connection needs none.
-func (t *Trace) Value(key any) any {
-	if t.keys == nil {
-		return nil
-	}
-	switch t.keys.Value(key).(type) {
-	case nil:
-		return nil
-	case *httptrace.ClientTrace:
-		return &t.hooks
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.net == nil {
-		t.net = httptrace.WithClientTrace(context.Background(), &t.hooks)
-	}
-	return t.net.Value(key)
 }
 
 // enter locks the trace and reads the clock, unless the exchange is over.
