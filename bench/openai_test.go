@@ -63,6 +63,22 @@ func complete(ctx context.Context, b *testing.B, client *openai.Client, stream b
 }
 
 // BenchmarkOpenAI counts allocations, the SDK's own among them; for the times see
+// BenchmarkOpenAIOver.
+func BenchmarkOpenAI(b *testing.B) {
+	for k, kind := range kinds {
+		base := canned(b, kind.response)
+		for _, x := range instruments(b, base) {
+			client := sdk(base, x)
+			b.Run(kind.name+"/"+x.name, func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					complete(context.Background(), b, &client, k == 1)
+				}
+			})
+		}
+	}
+}
+
 // BenchmarkOpenAIOver reports the medians over bare, and their shares of the time
 // that the SDK takes bare, in percent.
 func BenchmarkOpenAIOver(b *testing.B) {
