@@ -76,8 +76,9 @@ type chatRequest struct {
 	ResponseFormat *struct {
 		Type       string `json:"type"`
 		JSONSchema struct {
-			Name   string          `json:"name"`
-			Schema json.RawMessage `json:"schema"`
+			Name        looseText       `json:"name"`
+			Description looseText       `json:"description"`
+			Schema      json.RawMessage `json:"schema"`
 		} `json:"json_schema"`
 	} `json:"response_format"`
 }
@@ -188,7 +189,7 @@ func (c *ChatCount) count(request []byte, enc textCounter) error {
 	}
 	c.Tools = countTools(defs, r.Model, enc)
 	if f := r.ResponseFormat; f != nil && f.Type == "json_schema" {
-		c.Format = countFormat(f.JSONSchema.Name, f.JSONSchema.Schema, enc)
+		c.Format = countFormat(string(f.JSONSchema.Name), string(f.JSONSchema.Description), f.JSONSchema.Schema, enc)
 	}
 	return nil
 }

@@ -47,6 +47,10 @@ func TestCountChat(t *testing.T) {
 			ChatCount{Model: "gpt-4o", Messages: 3 + 1 + 3 + 2, Calls: 2*3 + 3 + 3, Priming: 3, Unknown: []string{"a part that is none", "an image of which the request has the address alone"}}},
 		{"a format", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{ "type": "object" }}}}`,
 			ChatCount{Model: "gpt-4o", Messages: 5, Format: 6, Priming: 3}},
+		{"a format that is described", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","description":"what it is","schema":{"$ref":"#/$defs/a","$defs":{"a":{"description":"x y"}}}}}}`,
+			ChatCount{Model: "gpt-4o", Messages: 5, Format: 5 + 1 + 3 + 2, Priming: 3}},
+		{"a format of which the schema lacks", `{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"response_format":{"type":"json_schema","json_schema":{"name":"n","description":null}}}`,
+			ChatCount{Model: "gpt-4o", Messages: 5, Format: 5, Priming: 3}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -125,11 +129,51 @@ type stop = () => any;
 	}
 }
 
+// TestTypeScriptParts has what is written of references and of schemas made of
+// others: all their text, and each definition once, cycles or not.
+func TestTypeScriptParts(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ parameters, want string }{
+		"definitions": {`{"properties":{"a":{"$ref":"#/$defs/thing","description":"The first."},"b":{"$ref":"#/$defs/thing"},"c":{"$ref":"#/definitions/old"}},"required":["a"],
+			"$defs":{"thing":{"type":"object","description":"A thing.","properties":{"id":{"type":"integer"}}},"unused":{"type":"string"}},"definitions":{"old":{"enum":["x","y"]}}}`,
+			"// A thing.\ntype thing = {\nid?: number,\n};\n\ntype old = \"x\" | \"y\";\n\ntype f = (_: {\n// The first.\na: thing,\nb?: thing,\nc?: old,\n}) => any;\n\n"},
+		"a cycle": {`{"$ref":"#/$defs/node","$defs":{"node":{"properties":{"next":{"$ref":"#/$defs/node"},"other":{"items":{"$ref":"#/$defs/pair"}}}},"pair":{"properties":{"of":{"$ref":"#/$defs/node"}}}}}`,
+			"type node = {\nnext?: node,\nother?: pair[],\n};\n\ntype pair = {\nof?: node,\n};\n\ntype f = (_: node) => any;\n\n"},
+		"a reference to itself": {`{"properties":{"a":{"$ref":"#/$defs/a"}},"$defs":{"a":{"$ref":"#/$defs/a"}}}`, "type a = a;\n\ntype f = (_: {\na?: a,\n}) => any;\n\n"},
+		"a reference to all":    {`{"properties":{"child":{"$ref":"#"}}}`, "type f = (_: {\nchild?: any,\n}) => any;\n\n"},
+		"escapes":               {`{"properties":{"a":{"$ref":"#/$defs/x~1y~0%20z"}},"$defs":{"x/y~ z":{"type":"boolean"}}}`, "type x~1y~0%20z = boolean;\n\ntype f = (_: {\na?: x~1y~0%20z,\n}) => any;\n\n"},
+		"places": {`{"properties":{"a":{"items":{"type":"string","anyOf":[{"type":"null"},{"additionalProperties":{"allOf":[{"description":"deep"}]}}]}},"b":{"$ref":"#/properties/a/items/anyOf/1/additionalProperties/allOf/0"}}}`,
+			"// deep\ntype 0 = any;\n\ntype f = (_: {\na?: (null | {\n  [key: string]: /* deep */ any,\n})[],\nb?: 0,\n}) => any;\n\n"},
+		"led nowhere": {`{"properties":{"a":{"$ref":"#/$defs/no"},"b":{"$ref":"https://host.invalid/s.json"},"c":{"$ref":"#anchor"},"d":{"$ref":"#/items/9"},"e":{"$ref":"#/"}}}`,
+			"type f = (_: {\na?: no,\nb?: s.json,\nc?: anchor,\nd?: 9,\ne?: any,\n}) => any;\n\n"},
+		"other names": {`{"properties":{"a":{"type":"object","additionalProperties":{"type":"number","description":"How many."}},"b":{"properties":{"x":{"type":"string"}},"additionalProperties":false}},"additionalProperties":{"type":"boolean"},"patternProperties":{"^s_":{"type":"string"}}}`,
+			"type f = (_: {\na?: {\n  // How many.\n  [key: string]: number,\n},\nb?: {\n  x?: string,\n},\n[key: string /* ^s_ */]: string,\n[key: string]: boolean,\n}) => any;\n\n"},
+		"properties and alternatives": {`{"description":"What to do.","properties":{"a":{"type":"string"}},"oneOf":[{"properties":{"b":{"type":"string"}}},{"description":"or that","$ref":"#/$defs/c"}],"$defs":{"c":{"type":"object"}}}`,
+			"type c = object;\n\n// What to do.\ntype f = (_: {\na?: string,\n} & ({\nb?: string,\n} | /* or that */ c)) => any;\n\n"},
+		"all of them": {`{"allOf":[{"properties":{"a":{"type":["string","null"]}}},{"anyOf":[{"type":"string"},{"type":"number"}]}]}`,
+			"type f = (_: {\na?: string | null,\n} & (string | number)) => any;\n\n"},
+		"any and one": {`{"properties":{"a":{"anyOf":[{"type":"string"}],"oneOf":[{"const":1}]}}}`, "type f = (_: {\na?: string | 1,\n}) => any;\n\n"},
+		"items one by one": {`{"properties":{"a":{"prefixItems":[{"type":"string","description":"first"},{"type":"number"}],"items":{"enum":[1,2]}},"b":{"items":[{"type":"null"}]}}}`,
+			"type f = (_: {\na?: [/* first */ string, number, ...(1 | 2)[]],\nb?: [null],\n}) => any;\n\n"},
+		"defaults": {`{"properties":{"a":{"enum":["x","y"],"default":"x"},"b":{"type":"integer","default":-1},"c":{"items":{}}}}`,
+			"type f = (_: {\na?: \"x\" | \"y\", // default: x\nb?: number, // default: -1\nc?: any[],\n}) => any;\n\n"},
+	} {
+		var got rendered
+		if err := new(ChatCount).count([]byte(`{"messages":[],"tools":[{"function":{"name":"f","parameters":`+tc.parameters+`}}]}`), &got); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if diff := cmp.Diff("namespace functions {\n\n"+tc.want+"} // namespace functions", string(got)); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
 // TestOddSchemas counts what it can of schemas of unusual kinds, in one pass however
 // deep they are.
 func TestOddSchemas(t *testing.T) {
 	t.Parallel()
-	for _, parameters := range []string{`true`, `null`, `[]`, `{"properties":true}`, `{"properties":["a"]}`, `{"properties":{"a":true}}`, `{"items":true}`, `{"items":[{"type":"string"},{}]}`, `{"required":true}`, `{"anyOf":{"a":[{}]}}`, `{"type":5}`, `{"properties":{"a":{"const":1,"enum":5}}}`} {
+	for _, parameters := range []string{`true`, `null`, `[]`, `{"properties":true}`, `{"properties":["a"]}`, `{"properties":{"a":true}}`, `{"items":true}`, `{"items":[{"type":"string"},{}]}`, `{"required":true}`, `{"anyOf":{"a":[{}]}}`, `{"type":5}`, `{"properties":{"a":{"const":1,"enum":5}}}`,
+		`{"$ref":5,"$defs":[{}]}`, `{"$ref":"#/$defs/a/properties/b","$defs":{"a":true}}`, `{"allOf":5,"prefixItems":{"a":1},"additionalProperties":[1],"patternProperties":null,"default":null}`} {
 		var c ChatCount
 		if err := c.count([]byte(`{"model":"gpt-4o","messages":[{"role":"user","content":"hi"}],"tools":[{"function":{"name":"f","parameters":`+parameters+`}}]}`), wordCount{}); err != nil || c.Tools == 0 || c.Messages != 5 {
 			t.Errorf("%s: %+v, %v", parameters, c, err)
@@ -282,3 +326,28 @@ func TestCalibration(t *testing.T) {
 		t.Errorf("%d models", len(c.models))
 	}
 }
+
+// FuzzCountChat survives whatever stands in a request, and counts no less than
+// nothing of it; what references lead to is written once, so that little text
+// never becomes much.
+func FuzzCountChat(f *testing.F) {
+	f.Add(`{"messages":[{"role":"user","content":[{"type":"text","text":"a"}]}],"functions":[` + weather + `]}`)
+	f.Add(`{"messages":[],"tools":[{"function":{"name":"f","parameters":{"$ref":"#/$defs/a","$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#"}]}}}}}]}`)
+	f.Add(`{"messages":[{"content":null,"tool_calls":[{"custom":{}}]}],"response_format":{"type":"json_schema","json_schema":{"schema":[],"description":5}}}`)
+	f.Fuzz(func(t *testing.T, request string) {
+		var c ChatCount
+		var text longest
+		if err := c.count([]byte(request), &text); err == nil && c.Total() < 0 && !strings.Contains(request, "0301") {
+			t.Errorf("%+v", c)
+		}
+		// The indentation of 32 levels, and a reference's name in each place.
+		if int(text) > 200+80*len(request) {
+			t.Errorf("%d bytes of text in a request of %d", text, len(request))
+		}
+	})
+}
+
+// longest is how long the longest text was that was counted.
+type longest int
+
+func (l *longest) Count(text string) int { *l = max(*l, longest(len(text))); return 0 }
