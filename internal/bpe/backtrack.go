@@ -11,6 +11,10 @@ type scratch struct {
 	clean  []byte   // text made valid
 	normal []byte   // and normal
 	steps  int      // choices tried, for the tests
+
+	// Of a piece whose tokens are only counted, those that the list has no more.
+	counting bool
+	spilled  int
 	known  [1 << knownBits]uint64
 }
 
@@ -20,8 +24,25 @@ type scratch struct {
 const knownBits = 12
 
 // The most tokens, and bytes, that a scratch keeps room for: those of a piece
-// of a megabyte.
+// of a megabyte. Larger texts and pieces are counted in parts, so that one does
+// not leave tens of megabytes behind where small texts follow.
 const keepScratch = 1 << 20
+
+// spillAt is how many tokens of a piece that is only counted are listed, and
+// spillKeep how many stay of them: what is taken back is a few tokens.
+const (
+	spillAt   = 1 << 14
+	spillKeep = 1 << 10
+)
+
+// spill leaves the last of the tokens if they are only counted.
+func (s *scratch) spill(tokens []uint32) []uint32 {
+	if n := len(tokens) - spillKeep; s.counting && len(tokens) >= spillAt {
+		s.spilled += n
+		return tokens[:copy(tokens, tokens[n:])]
+	}
+	return tokens
+}
 
 func (v *Vocabulary) getScratch() *scratch {
 	if s, ok := v.scratches.Get().(*scratch); ok {
@@ -31,7 +52,7 @@ func (v *Vocabulary) getScratch() *scratch {
 }
 
 func (v *Vocabulary) putScratch(s *scratch) {
-	if cap(s.tokens) > keepScratch {
+	if cap(s.tokens) > keepScratch || cap(s.dead) > keepScratch || cap(s.list.tokens) > keepScratch {
 		s.tokens, s.dead, s.list = nil, nil, symbols{}
 	}
 	if cap(s.clean) > keepScratch || cap(s.normal) > keepScratch {
@@ -49,6 +70,7 @@ func (v *Vocabulary) putScratch(s *scratch) {
 // never tried again, so that each is left once at most: what it takes is
 // bounded by the bytes of the piece times the most tokens that begin alike.
 func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
+	s.spilled = 0
 	if v.merger != nil {
 		return v.mergeList(s, b)
 	}
@@ -58,6 +80,7 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 	if len(b) > longPiece && v.mergeWindows(s, b) {
 		return s.tokens
 	}
+	s.spilled = 0
 	words := len(b)>>6 + 1
 	if cap(s.dead) < words {
 		s.dead = make([]uint64, words)
@@ -72,7 +95,7 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 			s.steps++
 			end := i + n
 			if dead[end>>6]>>(end&63)&1 == 0 && (last == none || s.neighbours(v, last, next)) {
-				tokens = append(tokens, next)
+				tokens = s.spill(append(tokens, next))
 				last, i = next, end
 				break
 			}
@@ -84,6 +107,9 @@ func (v *Vocabulary) encode(s *scratch, b []byte) []uint32 {
 				tokens = tokens[:len(tokens)-1]
 				if last = none; len(tokens) > 0 {
 					last = tokens[len(tokens)-1]
+				} else if s.spilled > 0 { // more is taken back than is left
+					s.counting = false
+					return v.encode(s, b)
 				}
 			}
 			next, n = v.shorten(next)

@@ -15,7 +15,8 @@ type chain struct {
 	v       *Vocabulary
 	text    []byte   // from offset base on
 	last    []uint32 // of offset base+i the last token
-	counts  []uint32 // and how many tokens there are
+	counts  []uint32 // and how many tokens there are; 0: that is not known
+	assumed int      // bytes behind text of which counts has some
 	base    int
 	next    int // up to here every token that begins has been taken
 	mark    int // an offset whose count is kept
@@ -36,7 +37,9 @@ func (c *chain) reset(v *Vocabulary, s *scratch) {
 	c.scratch = s
 	c.text, c.base, c.next = c.text[:0], 0, 0
 	c.mark, c.marked, c.atMark = 0, true, 0
-	c.last[0], c.counts[0] = none, 0
+	clear(c.counts)
+	c.assumed = 0
+	c.last[0] = none
 }
 
 // length returns how many bytes came.
@@ -47,11 +50,12 @@ func (c *chain) setMark() { c.mark, c.marked = c.length(), false }
 
 // add takes the next bytes of the piece, few of them.
 func (c *chain) add(b []byte) {
+	c.forget()
 	if len(c.text)+len(b) > window*c.v.longest {
 		keep := c.next - c.base
-		n := copy(c.last, c.last[keep:])
-		clear(c.last[n:])
-		copy(c.counts, c.counts[keep:])
+		copy(c.last, c.last[keep:])
+		n := copy(c.counts, c.counts[keep:])
+		clear(c.counts[n:])
 		c.text = c.text[:copy(c.text, c.text[keep:])]
 		c.base = c.next
 	}
@@ -65,13 +69,14 @@ func (c *chain) add(b []byte) {
 	}
 }
 
-// step takes the tokens that begin at an offset.
+// step takes the tokens that begin at an offset. Where one is known to end no
+// other is asked about: a run of spaces has 80 that end at each.
 func (c *chain) step(offset int) {
 	i := offset - c.base
 	before, count := c.last[i], c.counts[i]
 	id, n := c.v.prefix(c.text, i, min(len(c.text)-i, c.v.longest))
 	for {
-		if offset == 0 || c.scratch.neighbours(c.v, before, id) {
+		if c.counts[i+n] == 0 && (offset == 0 || c.scratch.neighbours(c.v, before, id)) {
 			c.last[i+n], c.counts[i+n] = id, count+1
 		}
 		if n == 1 {
@@ -85,12 +90,20 @@ func (c *chain) step(offset int) {
 // now and the piece ended. It changes nothing else: later bytes only add
 // tokens that end later.
 func (c *chain) settle(extra []byte) {
+	c.forget()
 	n := len(c.text)
 	c.text = append(c.text, extra...)
 	for i := c.next; i < c.length(); i++ {
 		c.step(i)
 	}
+	c.assumed = len(extra)
 	c.text = c.text[:n]
+}
+
+// forget takes the counts back that settle made of what did not come.
+func (c *chain) forget() {
+	clear(c.counts[len(c.text)+1:][:c.assumed])
+	c.assumed = 0
 }
 
 // at returns how many tokens there are up to an offset that is the mark, or at

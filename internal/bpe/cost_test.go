@@ -94,6 +94,59 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // counts the allocat
 	}
 }
 
+// TestLargeAllocations holds that for texts of more bytes than a scratch keeps room
+// for: of bad bytes with and without places to cut at, and of one piece.
+func TestLargeAllocations(t *testing.T) { //nolint:paralleltest // counts the allocations of the process
+	if raceEnabled {
+		t.Skip("the race detector drops what pools hold")
+	}
+	const size = keepScratch * 5 / 4
+	texts := map[string]string{
+		"invalid words": strings.Repeat("some word\xff of ", size/14), "invalid run": strings.Repeat("ab\xff", size/3),
+		"random": longPieces["random"](size), "equals": longPieces["equals"](size), "one piece": strings.Repeat("xqzjkvw", size/7),
+	}
+	for _, name := range []string{"cl100k_base", "o200k_base"} {
+		e := embedded(t, name)
+		for kind, text := range texts {
+			b := []byte(text)
+			want := len(e.Append(nil, b))
+			if n := testing.AllocsPerRun(1, func() {
+				if got := e.Count(b); got != want {
+					t.Errorf("%s, %s: %d tokens, not %d", name, kind, got, want)
+				}
+			}); n >= 1 {
+				t.Errorf("%s, %s: Count makes %v allocations", name, kind, n)
+			}
+		}
+	}
+}
+
+// TestGatherLinear holds that a text without places to cut at is looked through
+// once, however small its parts are.
+func TestGatherLinear(t *testing.T) {
+	t.Parallel()
+	e := &Encoding{vocabulary: embedded(t, "cl100k_base").vocabulary, pattern: &deepSeek}
+	c := e.NewCounter()
+	text := []byte(strings.Repeat("中文字", 20_000))
+	for i := 0; i < len(text); i += 10 {
+		c.Write(text[i:min(i+10, len(text))])
+	}
+	if c.seen != len(text) {
+		t.Errorf("%d of %d bytes were looked at", c.seen, len(text))
+	}
+	c.Write([]byte("end and"))
+	if c.seen != len(" and") || len(c.buf) != len(" and") {
+		t.Errorf("%d bytes are left, %d were looked at", len(c.buf), c.seen)
+	}
+	if got, want := c.Count(), e.Count(append(text, "end and"...)); got != want {
+		t.Errorf("%d tokens, not %d", got, want)
+	}
+	c.Reset()
+	if c.seen != 0 || c.Count() != 0 {
+		t.Errorf("after a reset %d bytes were looked at", c.seen)
+	}
+}
+
 // TestCounterMemory holds what a counter keeps of a megabyte that is one piece.
 func TestCounterMemory(t *testing.T) {
 	t.Parallel()

@@ -14,7 +14,7 @@ func (v *Vocabulary) Count(split Splitter, b []byte) int {
 			if s == nil {
 				s = v.getScratch()
 			}
-			n += len(v.encode(s, b[i:end]))
+			n += v.countPiece(s, b[i:end])
 		}
 		i = end
 	}
@@ -22,6 +22,16 @@ func (v *Vocabulary) Count(split Splitter, b []byte) int {
 		v.putScratch(s)
 	}
 	return n
+}
+
+// countPiece returns how many tokens a piece has that is none itself.
+func (v *Vocabulary) countPiece(s *scratch, b []byte) int {
+	if len(b) > keepScratch {
+		s.counting = true
+		defer func() { s.counting = false }()
+	}
+	n := len(v.encode(s, b))
+	return n + s.spilled
 }
 
 // Append appends the tokens of valid UTF-8 to dst.

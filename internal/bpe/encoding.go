@@ -2,7 +2,10 @@
 
 package bpe
 
-import "unicode/utf8"
+import (
+	"sync"
+	"unicode/utf8"
+)
 
 // An Encoding turns text into tokens: a vocabulary, the pattern that cuts the
 // text into pieces, and special tokens, which are matched in the text only on
@@ -20,6 +23,8 @@ type Encoding struct {
 	always    specials                   // those of specials that are matched without demand
 	normalize func(dst, b []byte) []byte // what is done to text before, or nil
 	pieces    *sentencePiece             // instead of vocabulary and pattern
+
+	counters sync.Pool // of *Counter, without text
 }
 
 // Name returns the name of the encoding.
@@ -73,9 +78,42 @@ func (e *Encoding) countText(b []byte) int {
 	case e.normalize == nil && utf8.Valid(b):
 		return e.vocabulary.Count(e.pattern.split, b)
 	}
+	n := 0
+	for len(b) > cleanPart {
+		i := lastCut(b[:cleanPart], 0)
+		if i == 0 {
+			if e.streams() {
+				return n + e.countStream(b)
+			}
+			break
+		}
+		n += e.countClean(b[:i])
+		b = b[i:]
+	}
+	return n + e.countClean(b)
+}
+
+// cleanPart is how many bytes are made valid and normal at once: three for each at
+// most become of them, for which a scratch keeps room.
+const cleanPart = keepScratch / 4
+
+func (e *Encoding) countClean(b []byte) int {
 	s := e.vocabulary.getScratch()
 	n := e.vocabulary.Count(e.pattern.split, e.clean(s, b))
 	e.vocabulary.putScratch(s)
+	return n
+}
+
+// countStream counts text in which there is no place to cut.
+func (e *Encoding) countStream(b []byte) int {
+	c, ok := e.counters.Get().(*Counter)
+	if !ok {
+		c = e.NewCounter()
+	}
+	c.Write(b)
+	n := c.Count()
+	c.Reset()
+	e.counters.Put(c)
 	return n
 }
 

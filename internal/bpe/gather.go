@@ -29,11 +29,20 @@ func (c *Counter) gather(p []byte) {
 	if !c.cuts || len(c.buf) < gatherSize {
 		return
 	}
-	for i := len(c.buf) - 1; i > 0; i-- {
-		if c.buf[i] == ' ' && ascii[c.buf[i-1]]&(letters|number) != 0 {
-			c.count += c.e.Count(c.buf[:i])
-			c.buf = c.buf[:copy(c.buf, c.buf[i:])]
-			return
+	if i := lastCut(c.buf, c.seen); i > 0 {
+		c.count += c.e.Count(c.buf[:i])
+		c.buf = c.buf[:copy(c.buf, c.buf[i:])]
+	}
+	c.seen = len(c.buf)
+}
+
+// lastCut returns the last place, none before from, where b can be cut as cuts has
+// it, or 0.
+func lastCut(b []byte, from int) int {
+	for i := len(b) - 1; i >= max(from, 1); i-- {
+		if b[i] == ' ' && ascii[b[i-1]]&(letters|number) != 0 {
+			return i
 		}
 	}
+	return 0
 }

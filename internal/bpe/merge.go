@@ -84,6 +84,8 @@ func (v *Vocabulary) mergeWindows(s *scratch, b []byte) bool {
 			tokens = tokens[:len(tokens)-1]
 			if last = none; len(tokens) > 0 {
 				last = tokens[len(tokens)-1]
+			} else if s.spilled > 0 {
+				return false
 			}
 			continue
 		}
@@ -102,6 +104,7 @@ func (v *Vocabulary) mergeWindows(s *scratch, b []byte) bool {
 		if at == begin {
 			return false
 		}
+		tokens = s.spill(tokens)
 		if begin = at; begin > furthest {
 			furthest, retries = begin, 0
 		}

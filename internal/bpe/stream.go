@@ -24,6 +24,7 @@ type Counter struct {
 	// For encodings with which that cannot be done the text is gathered, and
 	// counted up to a place where it can be cut, if there are such places.
 	gathers, cuts bool
+	seen          int // bytes of buf that were looked through for such a place
 }
 
 const (
@@ -47,7 +48,7 @@ func (e *Encoding) NewCounter() *Counter {
 
 // Reset makes the counter one of nothing so far.
 func (c *Counter) Reset() {
-	c.count, c.buf, c.parts, c.long.active = 0, c.buf[:0], 0, false
+	c.count, c.buf, c.parts, c.long.active, c.seen = 0, c.buf[:0], 0, false, 0
 }
 
 // Write takes the next part of the text.
