@@ -167,12 +167,12 @@ func (e *Encoding) Decode(tokens []int) (string, error) {
 }
 
 // Truncate returns the longest beginning of a text that ends where one of its
-// first limit tokens does, never inside a code point; and how many tokens it has,
-// which may be fewer: a text that is cut may be read in fewer. With OpenAI's
-// encodings it reads no more of the text than it returns, and a piece, a word
-// mostly. What the encoding reads otherwise than it is written is returned as it
-// is read: bad UTF-8 as U+FFFD, with some tokenizers text in Unicode's normal
-// form C.
+// tokens does, never inside a code point, and has at most limit tokens; and how
+// many it has. These are not always its first limit tokens: white space at the end
+// may be read in fewer than before a word. With OpenAI's encodings it reads no more
+// of the text than it returns, 4 tokens and a piece, a word mostly. What the
+// encoding reads otherwise than it is written is returned as it is read: bad UTF-8
+// as U+FFFD, with some tokenizers text in Unicode's normal form C.
 func (e *Encoding) Truncate(text string, limit int) (cut string, tokens int) {
 	if e.impl == nil || limit <= 0 {
 		return "", 0
