@@ -21,7 +21,7 @@ type imageRule struct {
 
 // plainModel is a model's name without what routers and fine-tuning put before it.
 func plainModel(model string) string {
-	return strings.TrimPrefix(strings.TrimPrefix(model, "openai/"), "ft:")
+	return strings.TrimPrefix(strings.TrimPrefix(strings.TrimPrefix(model, "openai/"), "azure/"), "ft:")
 }
 
 // imageRules returns the rule of a model.

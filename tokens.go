@@ -48,13 +48,18 @@ func EncodingByName(name string) (*Encoding, error) {
 // fine-tuned model ("ft:gpt-4o:…"). The models of gpt-oss have o200k_harmony.
 //
 // known is false if no list has the name but it looks like one of OpenAI's: the
-// encoding is then o200k_base, that of every model since gpt-4o, and a guess.
+// encoding is then o200k_base, that of every model since gpt-4o, and a guess. So it
+// is for whisper-1, tts-1, dall-e-3, sora-2 and omni-moderation-latest, whose
+// tokens OpenAI does not publish: their prompts are counted as gpt-4o would, while
+// limits and prices of some of them are by characters, seconds or images.
+//
 // For the models of others there is an error: their tokenizers are files, see
 // [LoadTokenizer].
 func EncodingForModel(model string) (enc *Encoding, known bool, err error) {
 	name, known := encodingName(model)
 	if name == "" {
-		return nil, false, fmt.Errorf("tacho: no encoding is known for model %s", strconv.Quote(model))
+		return nil, false, fmt.Errorf("tacho: no encoding is known for model %s, which is none of OpenAI's by its name: "+
+			"load its tokenizer.json by LoadTokenizer, or name an encoding to EncodingByName", strconv.Quote(model))
 	}
 	enc, err = EncodingByName(name)
 	return enc, known && err == nil, err

@@ -55,10 +55,9 @@ var modelEncodings = [...]struct{ model, encoding string }{
 // encodingName returns the name of a model's encoding, and whether that is
 // known. It is empty for a name that is not like those of OpenAI.
 func encodingName(model string) (name string, known bool) {
-	base := strings.TrimPrefix(model, "openai/") // as routers write it
-	if rest, ok := strings.CutPrefix(base, "ft:"); ok {
-		base = rest
-	}
+	base, openai := strings.CutPrefix(model, "openai/") // as routers write it
+	base = strings.TrimPrefix(base, "azure/")
+	base, tuned := strings.CutPrefix(base, "ft:")
 	for _, m := range modelEncodings {
 		if rest, ok := strings.CutPrefix(base, m.model); ok && (rest == "" || strings.ContainsRune("-.:@", rune(rest[0]))) {
 			if m.model == "gpt-4" && rest != "" && rest[0] == '.' {
@@ -71,13 +70,20 @@ func encodingName(model string) (name string, known bool) {
 			return m.encoding, true
 		}
 	}
-	for _, start := range []string{"gpt-", "chatgpt-", "text-", "code-", "codex-"} {
-		if strings.HasPrefix(base, start) {
-			return "o200k_base", false
-		}
-	}
-	if len(base) > 1 && base[0] == 'o' && '0' <= base[1] && base[1] <= '9' {
+	if base != "" && (openai || tuned || likeOpenAI(base)) {
 		return "o200k_base", false
 	}
 	return "", false
+}
+
+// likeOpenAI reports whether a name begins as those of OpenAI's models do. The last
+// ones are of models that make sound, images and judgements of text: how these read
+// a prompt is not published.
+func likeOpenAI(model string) bool {
+	for _, start := range []string{"gpt-", "chatgpt-", "text-", "code-", "codex-", "whisper-", "tts-", "dall-e-", "sora-", "omni-moderation-"} {
+		if strings.HasPrefix(model, start) {
+			return true
+		}
+	}
+	return len(model) > 1 && model[0] == 'o' && '0' <= model[1] && model[1] <= '9'
 }

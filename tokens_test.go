@@ -73,6 +73,9 @@ func TestEncodingForModel(t *testing.T) {
 		"text-davinci-edit-001": "p50k_edit", "code-davinci-edit-001": "p50k_edit",
 		"davinci": "r50k_base", "text-davinci-001": "r50k_base", "text-search-ada-doc-001": "r50k_base", "ada:ft-org": "r50k_base", "gpt2": "r50k_base",
 		"gpt-6": "?", "gpt-4.2": "?", "gpt-realtime": "?", "o9-mini": "?", "text-embedding-4": "?", "codex-latest": "?",
+		"whisper-1": "?", "tts-1": "?", "tts-1-hd": "?", "dall-e-2": "?", "dall-e-3": "?", "gpt-image-1": "?", "sora-2": "?",
+		"omni-moderation-latest": "?", "text-moderation-stable": "?", "openai/whisper-1": "?", "openai/of-tomorrow": "?", "ft:of-tomorrow:org::id": "?",
+		"azure/gpt-4o": "o200k_base", "azure/gpt-35-turbo": "cl100k_base", "azure/tts-1": "?", "azure/my-deployment": "", "openai/": "", "ft:": "", "whisper": "", "soraka": "",
 		"claude-sonnet-4": "", "llama-3.1-8b": "", "qwen2.5": "", "oracle": "", "": "", "adapter": "", "curie-x": "",
 	} {
 		enc, known, err := tacho.EncodingForModel(model)
@@ -80,6 +83,8 @@ func TestEncodingForModel(t *testing.T) {
 		case want == "":
 			if err == nil {
 				t.Errorf("%q has %s", model, enc.Name())
+			} else if !strings.Contains(err.Error(), "LoadTokenizer") || !strings.Contains(err.Error(), fmt.Sprintf("%q", model)) {
+				t.Errorf("%q: %v, which does not say what to do", model, err)
 			}
 		case err != nil:
 			t.Errorf("%q: %v", model, err)
