@@ -155,7 +155,7 @@ func TestVocabularyInBinary(t *testing.T) {
 			t.Parallel()
 			program := build(t, "package main\n\nimport (\n\"net/http\"\n\"github.com/tacho-go/tacho\"\n)\n\nvar _ = http.MethodGet\n\nfunc main() {"+c.call+"}\n")
 			for _, name := range []string{"p50k_base", "cl100k_base", "o200k_base"} {
-				data, err := os.ReadFile("internal/bpe/data/" + name + ".gz")
+				data, err := os.ReadFile("internal/bpe/data/" + name + ".bin")
 				if err != nil {
 					t.Fatal(err)
 				}

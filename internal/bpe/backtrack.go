@@ -15,7 +15,10 @@ type scratch struct {
 	// Of a piece whose tokens are only counted, those that the list has no more.
 	counting bool
 	spilled  int
-	known  [1 << knownBits]uint64
+	known    [1 << knownBits]uint64
+
+	counted *cache // made when missed says that it pays
+	missed  int    // pieces that were counted without it
 }
 
 // knownBits is the logarithm of how many answers of neighbours are kept: 32 KB.

@@ -38,7 +38,7 @@ func BenchmarkCount(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				v.Count(O200k, text)
+				v.Count(&o200k, text)
 			}
 		})
 	}
@@ -53,7 +53,7 @@ func BenchmarkCount(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			for _, text := range texts {
-				v.Count(O200k, text)
+				v.Count(&o200k, text)
 			}
 		}
 	})

@@ -5,6 +5,7 @@ package bpe
 import (
 	"fmt"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -100,17 +101,18 @@ func TestLargeAllocations(t *testing.T) { //nolint:paralleltest // counts the al
 	if raceEnabled {
 		t.Skip("the race detector drops what pools hold")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it empties pools
 	const size = keepScratch * 5 / 4
 	texts := map[string]string{
 		"invalid words": strings.Repeat("some word\xff of ", size/14), "invalid run": strings.Repeat("ab\xff", size/3),
-		"random": longPieces["random"](size), "equals": longPieces["equals"](size), "one piece": strings.Repeat("xqzjkvw", size/7),
+		"one piece": strings.Repeat("xqzjkvw", size/7),
 	}
 	for _, name := range []string{"cl100k_base", "o200k_base"} {
 		e := embedded(t, name)
 		for kind, text := range texts {
 			b := []byte(text)
 			want := len(e.Append(nil, b))
-			if n := testing.AllocsPerRun(1, func() {
+			if n := testing.AllocsPerRun(2, func() {
 				if got := e.Count(b); got != want {
 					t.Errorf("%s, %s: %d tokens, not %d", name, kind, got, want)
 				}

@@ -3,18 +3,31 @@
 package bpe
 
 // Count returns how many tokens valid UTF-8 has.
-func (v *Vocabulary) Count(split Splitter, b []byte) int {
+func (v *Vocabulary) Count(p *pattern, b []byte) int {
 	n := 0
 	var s *scratch
+	room := -1
+	if p.quick {
+		room = len(b) - quickRoom
+	}
 	for i := 0; i < len(b); {
-		end := split(b, i)
+		if i <= room {
+			if w, size := quickWord(b, i); size > 0 {
+				if v.short.find(w, size) != none {
+					n++
+					i += size
+					continue
+				}
+			}
+		}
+		end := p.split(b, i)
 		if v.piece(b, i, end) != none {
 			n++
 		} else {
 			if s == nil {
 				s = v.getScratch()
 			}
-			n += v.countPiece(s, b[i:end])
+			n += v.countPiece(s, b, i, end)
 		}
 		i = end
 	}
@@ -25,12 +38,26 @@ func (v *Vocabulary) Count(split Splitter, b []byte) int {
 }
 
 // countPiece returns how many tokens a piece has that is none itself.
-func (v *Vocabulary) countPiece(s *scratch, b []byte) int {
-	if len(b) > keepScratch {
+func (v *Vocabulary) countPiece(s *scratch, b []byte, i, end int) int {
+	if s.counted == nil {
+		if s.missed++; s.missed > cacheAfter {
+			s.counted = new(cache)
+		}
+	}
+	if end-i <= maxCached && s.counted != nil {
+		p := s.counted.place(b, i, end)
+		if p.is(b[i:end]) {
+			return int(p.tokens)
+		}
+		n := len(v.encode(s, b[i:end]))
+		p.keep(b[i:end], n)
+		return n
+	}
+	if end-i > keepScratch {
 		s.counting = true
 		defer func() { s.counting = false }()
 	}
-	n := len(v.encode(s, b))
+	n := len(v.encode(s, b[i:end]))
 	return n + s.spilled
 }
 

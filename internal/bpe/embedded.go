@@ -10,13 +10,13 @@ import (
 // Only functions mention the embedded data: the linker keeps what the
 // initialiser of a package mentions, and drops a function that nothing calls.
 
-//go:embed data/p50k_base.gz
+//go:embed data/p50k_base.bin
 var dataP50k string
 
-//go:embed data/cl100k_base.gz
+//go:embed data/cl100k_base.bin
 var dataCl100k string
 
-//go:embed data/o200k_base.gz
+//go:embed data/o200k_base.bin
 var dataO200k string
 
 // lazy is a vocabulary that is loaded at the first use.

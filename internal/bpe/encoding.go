@@ -76,7 +76,7 @@ func (e *Encoding) countText(b []byte) int {
 	case e.pieces != nil:
 		return e.pieces.count(b)
 	case e.normalize == nil && utf8.Valid(b):
-		return e.vocabulary.Count(e.pattern.split, b)
+		return e.vocabulary.Count(e.pattern, b)
 	}
 	n := 0
 	for len(b) > cleanPart {
@@ -99,7 +99,7 @@ const cleanPart = keepScratch / 4
 
 func (e *Encoding) countClean(b []byte) int {
 	s := e.vocabulary.getScratch()
-	n := e.vocabulary.Count(e.pattern.split, e.clean(s, b))
+	n := e.vocabulary.Count(e.pattern, e.clean(s, b))
 	e.vocabulary.putScratch(s)
 	return n
 }

@@ -38,6 +38,15 @@ func checkSplit(t *testing.T, text []byte) {
 			t.Fatalf("%s cuts %q at %v, not %v", p.name, text, got, want)
 		}
 	}
+	for _, p := range []*pattern{&r50k, &cl100k, &qwen, &o200k, &tekken} {
+		for i := 0; i+quickRoom <= len(text); {
+			end := p.split(text, i)
+			if w, n := quickWord(text, i); p.quick && n > 0 && (i+n != end || w != word8(text, i, n)) {
+				t.Fatalf("a quick word of %d bytes is at %d of %q, where a piece ends at %d", n, i, text, end)
+			}
+			i = end
+		}
+	}
 	if got, want := pieces(DeepSeek, text), referenceDeepSeek(text); !slices.Equal(got, want) {
 		t.Fatalf("deepseek cuts %q at %v, not %v", text, got, want)
 	}
@@ -100,7 +109,7 @@ func TestSplitRandom(t *testing.T) {
 // apart, some of them many times.
 func randomText(rnd *rand.Rand, n int) []byte {
 	alphabet := []rune("abstrevmldABSTLʰǅſ中かカ・ー龥\u0301\u0903\u20dd1²٣/'.!~ \t\n\r\u0085\u00a0\u3000\u2028\ufeff\u007f\u0000\u200b😀\ufffd\U00010ffff€")
-	alphabet = append(alphabet, 'a', 'A', ' ', ' ', '\n', '\'', '\'', 0x301)
+	alphabet = append(alphabet, 'a', 'z', 'A', ' ', ' ', '\n', '\'', '\'', 0x301)
 	var text []byte
 	for range rnd.IntN(n) {
 		r := alphabet[rnd.IntN(len(alphabet))]

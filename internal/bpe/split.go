@@ -9,6 +9,7 @@ type Splitter func(b []byte, i int) int
 
 // letterRun returns the end of \p{L}* at i.
 func letterRun(b []byte, i int) int {
+	i = lowerEnd(b, i)
 	for i < len(b) {
 		if ascii[b[i]]&letters != 0 {
 			i++

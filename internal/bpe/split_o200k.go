@@ -125,6 +125,7 @@ func word(b []byte, i int) (end, run int) {
 
 // tail returns the end of L* at i.
 func tail(b []byte, i int) int {
+	i = lowerEnd(b, i)
 	for i < len(b) {
 		if ascii[b[i]] == lower {
 			i++

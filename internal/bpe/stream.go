@@ -128,7 +128,7 @@ func (c *Counter) Count() int {
 			rest = front[:n+copy(front[n:], rest)]
 		}
 	}
-	return count + c.e.vocabulary.Count(c.e.pattern.split, rest)
+	return count + c.e.vocabulary.Count(c.e.pattern, rest)
 }
 
 func (c *Counter) borrow() {
@@ -210,7 +210,7 @@ func (c *Counter) pieces(b []byte) int {
 		if v.piece(b, i, end) != none {
 			c.count++
 		} else {
-			c.count += len(v.encode(c.scratch, b[i:end]))
+			c.count += v.countPiece(c.scratch, b, i, end)
 		}
 		i = end
 	}

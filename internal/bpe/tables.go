@@ -135,8 +135,8 @@ func (t *longTable) find(v *Vocabulary, b []byte, h uint64) uint32 {
 //
 // Most pairs are asked for in vain, and the slots are too many for a core's
 // cache, so a filter of 8 bits a slot is looked at before: the hash of each
-// pair that is there sets one of them. Since it keeps most of the others away
-// from the slots, four of five of these may be taken.
+// pair that is there sets three of them, all in one word. Since it keeps most of
+// the others away from the slots, four of five of these may be taken.
 type pairTable struct {
 	slots  []uint64
 	filter []uint64
@@ -151,8 +151,8 @@ func (t *pairTable) make(n int) {
 func (t *pairTable) add(left, right, id uint32) {
 	key := uint64(left)<<20 | uint64(right)
 	h := key * mix
-	f := h >> (t.shift - 3)
-	t.filter[f>>6] |= 1 << (f & 63)
+	word, bits := t.filterBits(h)
+	t.filter[word] |= bits
 	for i := h >> t.shift; ; i = (i + 1) & uint64(len(t.slots)-1) {
 		if t.slots[i] == 0 {
 			t.slots[i] = key<<20 | uint64(id)
@@ -161,10 +161,17 @@ func (t *pairTable) add(left, right, id uint32) {
 	}
 }
 
+// filterBits returns the word of the filter and the bits in it that stand for a
+// pair.
+func (t *pairTable) filterBits(h uint64) (word int, bits uint64) {
+	f := h >> (t.shift - 15)
+	return int(f >> 18), 1<<(f&63) | 1<<(f>>6&63) | 1<<(f>>12&63)
+}
+
 // find returns the token, or none, which is larger than any.
 func (t *pairTable) find(left, right uint32) uint32 {
 	h := (uint64(left)<<20 | uint64(right)) * mix
-	if f := h >> (t.shift - 3); t.filter[f>>6]>>(f&63)&1 == 0 {
+	if word, bits := t.filterBits(h); t.filter[word]&bits != bits {
 		return none
 	}
 	return t.probe(left, right, h)

@@ -3,7 +3,8 @@
 package bpe
 
 import (
-	"compress/gzip"
+	"cmp"
+	"compress/flate"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -52,24 +53,25 @@ type Vocabulary struct {
 	scratches sync.Pool // of *scratch
 }
 
-// load reads an embedded vocabulary: the first limit tokens of it, or all of
-// them if limit is 0.
+// load reads an embedded vocabulary, which gen writes: the first limit tokens of it,
+// or all of them if limit is 0.
 func load(data string, limit int) (*Vocabulary, error) {
-	zr, err := gzip.NewReader(strings.NewReader(data))
-	if err != nil {
-		return nil, fmt.Errorf("vocabulary: %w", err)
-	}
-	var head [4 + 256]byte
-	if _, err := io.ReadFull(zr, head[:]); err != nil {
-		return nil, fmt.Errorf("vocabulary: %w", err)
-	}
-	total := int(binary.LittleEndian.Uint32(head[:]))
+	d := packed{data}
+	total := d.number()
 	if total < 256 || total > maxTokens {
 		return nil, fmt.Errorf("vocabulary: %d tokens", total)
 	}
 	n := total - 256
-	planes := make([]byte, 6*n)
-	if _, err := io.ReadFull(zr, planes); err != nil {
+	singles, left0, right0 := d.next(256), d.next(n), d.next(n)
+	lefts, rights := d.next(d.number()), d.next(d.number())
+	upper := make([]byte, 4*n)
+	leftUpper, rightUpper := upper[:2*n], upper[2*n:]
+	var wg sync.WaitGroup
+	var rightErr error
+	wg.Go(func() { rightErr = inflate(rightUpper, rights) })
+	err := inflate(leftUpper, lefts)
+	wg.Wait()
+	if err = cmp.Or(err, rightErr); err != nil {
 		return nil, fmt.Errorf("vocabulary: %w", err)
 	}
 	if limit > 0 {
@@ -79,11 +81,9 @@ func load(data string, limit int) (*Vocabulary, error) {
 	for i := range uint32(256) {
 		left[i], right[i] = i, i
 	}
-	l0, l1, l2 := planes[:n], planes[n:2*n], planes[2*n:3*n]
-	r0, r1, r2 := planes[3*n:4*n], planes[4*n:5*n], planes[5*n:]
 	for i := range total - 256 {
-		l := uint32(l0[i]) | uint32(l1[i])<<8 | uint32(l2[i])<<16
-		r := uint32(r0[i]) | uint32(r1[i])<<8 | uint32(r2[i])<<16
+		l := uint32(left0[i]) | uint32(leftUpper[i])<<8 | uint32(leftUpper[n+i])<<16
+		r := uint32(right0[i]) | uint32(rightUpper[i])<<8 | uint32(rightUpper[n+i])<<16
 		if l == 0xffffff {
 			l, r = none, none
 		} else if l >= uint32(256+i) || r >= uint32(256+i) {
@@ -91,7 +91,32 @@ func load(data string, limit int) (*Vocabulary, error) {
 		}
 		left[256+i], right[256+i] = l, r
 	}
-	return newVocabulary(head[4:], left, right), nil
+	return newVocabulary([]byte(singles), left, right), nil
+}
+
+// packed is what is left to read of an embedded vocabulary.
+type packed struct{ rest string }
+
+// next returns the next n bytes, or fewer at the end.
+func (p *packed) next(n int) string {
+	n = min(n, len(p.rest))
+	b := p.rest[:n]
+	p.rest = p.rest[n:]
+	return b
+}
+
+// number reads 4 bytes, 0 where there are fewer.
+func (p *packed) number() int {
+	b := p.next(4)
+	if len(b) < 4 {
+		return 0
+	}
+	return int(b[0]) | int(b[1])<<8 | int(b[2])<<16 | int(b[3])<<24
+}
+
+func inflate(dst []byte, data string) error {
+	_, err := io.ReadFull(flate.NewReader(strings.NewReader(data)), dst)
+	return err
 }
 
 // newVocabulary makes a vocabulary of the bytes that the first 256 tokens
@@ -112,17 +137,30 @@ func newVocabulary(singles []byte, left, right []uint32) *Vocabulary {
 		}
 		size += lengths[i]
 	}
-	v.text = make([]byte, 0, size)
-	v.offsets[0] = 0
+	// Most tokens have 8 bytes at most: of these 8 are copied at once, and what is
+	// too much is written over by the next.
+	text := make([]byte, size+8)
+	v.text, v.offsets[0] = text[:size:size], 0
+	at := uint32(0)
+	put := func(id uint32) {
+		begin, end := v.offsets[id], v.offsets[id+1]
+		if n := end - begin; n <= 8 {
+			binary.LittleEndian.PutUint64(text[at:], binary.LittleEndian.Uint64(text[begin:]))
+		} else {
+			copy(text[at:], text[begin:end])
+		}
+		at += end - begin
+	}
 	for i, l := range left {
 		switch {
 		case i < 256:
-			v.text = append(v.text, singles[i])
+			text[at] = singles[i]
+			at++
 		case l != none:
-			v.text = append(v.text, v.token(l)...)
-			v.text = append(v.text, v.token(right[i])...)
+			put(l)
+			put(right[i])
 		}
-		v.offsets[i+1] = uint32(len(v.text))
+		v.offsets[i+1] = at
 	}
 	v.indexTexts()
 	wg.Wait()

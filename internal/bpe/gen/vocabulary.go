@@ -4,7 +4,7 @@ package main
 
 import (
 	"bytes"
-	"compress/gzip"
+	"compress/flate"
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/json"
@@ -37,7 +37,7 @@ func writeVocabularies(files map[string][]byte) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		if err := os.WriteFile(filepath.Join("data", name+".gz"), data, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("data", name+".bin"), data, 0o644); err != nil {
 			return err
 		}
 		log.Printf("%s: %d tokens, %d bytes", name, len(list), len(data))
@@ -78,8 +78,11 @@ func readRanks(data []byte) ([]string, error) {
 
 // pack writes the number of tokens, the bytes that the first 256 stand for,
 // and for each later token its parents: the two tokens that byte-pair encoding
-// makes it of. Parents are 3 bytes each, in six planes. A number without a
-// token has 0xffffff for both.
+// makes it of. Parents are 3 bytes each, in planes: the lowest bytes of all left
+// ones, those of all right ones, and then for each side the number of bytes, and as
+// many, that are the two upper planes by DEFLATE. The lowest bytes are as good as
+// random and would gain 0.3 % by that. A number without a token has 0xffffff for
+// both parents.
 func pack(tokens []string) ([]byte, error) {
 	ids := make(map[string]int, len(tokens))
 	for id, t := range tokens {
@@ -109,15 +112,25 @@ func pack(tokens []string) ([]byte, error) {
 			planes[(3+b)*len(rest)+i] = byte(right >> (8 * b))
 		}
 	}
-	var out bytes.Buffer
-	zw, _ := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if _, err := zw.Write(append(raw, planes...)); err != nil {
-		return nil, err
+	n := len(rest)
+	raw = append(raw, planes[:n]...)
+	raw = append(raw, planes[3*n:4*n]...)
+	for _, upper := range [][]byte{planes[n : 3*n], planes[4*n:]} {
+		var out bytes.Buffer
+		zw, err := flate.NewWriter(&out, flate.BestCompression)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := zw.Write(upper); err != nil {
+			return nil, err
+		}
+		if err := zw.Close(); err != nil {
+			return nil, err
+		}
+		raw = binary.LittleEndian.AppendUint32(raw, uint32(out.Len()))
+		raw = append(raw, out.Bytes()...)
 	}
-	if err := zw.Close(); err != nil {
-		return nil, err
-	}
-	return out.Bytes(), nil
+	return raw, nil
 }
 
 // parents merges the bytes of token id by the tokens before it, lowest first,
