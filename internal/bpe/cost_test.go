@@ -66,6 +66,7 @@ func TestAllocations(t *testing.T) { //nolint:paralleltest // counts the allocat
 	if raceEnabled {
 		t.Skip("the race detector drops what pools hold")
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // it empties pools
 	texts := map[string]string{"seeds": strings.Join(seeds, "\n"), "invalid": "a\xffb \xe4\xb8 " + strings.Repeat("x\xf0", 100)}
 	for kind, text := range longPieces {
 		texts[kind] = text(20_000)

@@ -4,8 +4,17 @@ package bpe
 
 // Count returns how many tokens valid UTF-8 has.
 func (v *Vocabulary) Count(p *pattern, b []byte) int {
+	n, s := v.count(nil, p, b)
+	if s != nil {
+		v.putScratch(s)
+	}
+	return n
+}
+
+// count is Count with a scratch, or none: then it takes one if it needs one, and
+// returns it.
+func (v *Vocabulary) count(s *scratch, p *pattern, b []byte) (int, *scratch) {
 	n := 0
-	var s *scratch
 	room := -1
 	if p.quick {
 		room = len(b) - quickRoom
@@ -31,10 +40,7 @@ func (v *Vocabulary) Count(p *pattern, b []byte) int {
 		}
 		i = end
 	}
-	if s != nil {
-		v.putScratch(s)
-	}
-	return n
+	return n, s
 }
 
 // countPiece returns how many tokens a piece has that is none itself.
@@ -63,7 +69,14 @@ func (v *Vocabulary) countPiece(s *scratch, b []byte, i, end int) int {
 
 // Append appends the tokens of valid UTF-8 to dst.
 func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
-	var s *scratch
+	dst, s := v.append(dst, nil, split, b)
+	if s != nil {
+		v.putScratch(s)
+	}
+	return dst
+}
+
+func (v *Vocabulary) append(dst []int, s *scratch, split Splitter, b []byte) ([]int, *scratch) {
 	for i := 0; i < len(b); {
 		end := split(b, i)
 		if id := v.piece(b, i, end); id != none {
@@ -78,8 +91,5 @@ func (v *Vocabulary) Append(dst []int, split Splitter, b []byte) []int {
 		}
 		i = end
 	}
-	if s != nil {
-		v.putScratch(s)
-	}
-	return dst
+	return dst, s
 }

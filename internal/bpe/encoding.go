@@ -99,7 +99,7 @@ const cleanPart = keepScratch / 4
 
 func (e *Encoding) countClean(b []byte) int {
 	s := e.vocabulary.getScratch()
-	n := e.vocabulary.Count(e.pattern, e.clean(s, b))
+	n, _ := e.vocabulary.count(s, e.pattern, e.clean(s, b))
 	e.vocabulary.putScratch(s)
 	return n
 }
@@ -125,7 +125,7 @@ func (e *Encoding) appendText(dst []int, b []byte) []int {
 		return e.vocabulary.Append(dst, e.pattern.split, b)
 	}
 	s := e.vocabulary.getScratch()
-	dst = e.vocabulary.Append(dst, e.pattern.split, e.clean(s, b))
+	dst, _ = e.vocabulary.append(dst, s, e.pattern.split, e.clean(s, b))
 	e.vocabulary.putScratch(s)
 	return dst
 }

@@ -128,7 +128,8 @@ func (c *Counter) Count() int {
 			rest = front[:n+copy(front[n:], rest)]
 		}
 	}
-	return count + c.e.vocabulary.Count(c.e.pattern, rest)
+	n, _ = c.e.vocabulary.count(c.scratch, c.e.pattern, rest)
+	return count + n
 }
 
 func (c *Counter) borrow() {
