@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-
-	"golang.org/x/text/unicode/norm"
 )
 
 // The patterns of byte-level tokenizers, as their files have them. A file with
@@ -95,7 +93,7 @@ func byteLevelNormalizer(n *component) (func(dst, b []byte) []byte, error) {
 	case len(steps) == 0:
 		return nil, nil
 	case len(steps) == 1 && steps[0].Type == "NFC":
-		return func(dst, b []byte) []byte { return norm.NFC.Append(dst, b...) }, nil
+		return nfc, nil
 	default:
 		return nil, fmt.Errorf("a normalizer of type %q", n.Type)
 	}
