@@ -200,9 +200,10 @@ func (e *Encoding) Truncate(text string, limit int) (cut string, tokens int) {
 // special ones as [Specials] says. Templates are not applied: no token for the
 // beginning of a text is counted.
 //
-// A [TokenCounter] of these holds 4 KB and the last word if the file has a
-// normal form, added tokens or DeepSeek's patterns, and the whole text with
-// BPE of code points, whose merges may reach over all of it.
+// A [TokenCounter] of these holds 4 KB, and what came since the last space behind
+// a letter or digit of ASCII, if the file has a normal form, added tokens or
+// DeepSeek's patterns; and the whole text with BPE of code points, whose merges
+// may reach over all of it.
 func LoadTokenizer(r io.Reader) (*Encoding, error) {
 	impl, err := bpe.ReadTokenizer(r)
 	if err != nil {
