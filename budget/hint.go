@@ -108,7 +108,7 @@ func (r Reading) unlabelled(b Budget) string {
 		switch {
 		case slices.Contains(values, want.Value):
 		case len(values) > 0:
-			return fmt.Sprintf("no call has %s=%q; there is %s%s", want.Name, want.Value, list(values), didYouMean(want.Value, values))
+			return fmt.Sprintf("no call has %s=%q; calls have %s%s", want.Name, want.Value, list(values), didYouMean(want.Value, values))
 		case len(names) > 0:
 			return fmt.Sprintf("no call carries the label %q; the labels there are: %s%s", want.Name, list(names), didYouMean(want.Name, names))
 		case len(r.calls) > 0 || r.snapshot != nil && len(r.snapshot.Series) > 0:

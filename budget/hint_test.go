@@ -73,9 +73,9 @@ func TestMisspeltLabel(t *testing.T) {
 				`errors <= 1% {sied="VM"}`:                  `; did you mean "side"?`,
 				`output_tokens <= 1 {sied="VM"}`:            `no call carries the label "sied"`,
 				`longest_stall <= 1s {sied="VM"}`:           `no call carries the label "sied"`,
-				`ttft p50 <= 1s {side="VN"}`:                `no call has side="VN"; there is "VM", "host"`,
-				`ttft p50 <= 1s {side="metal"}`:             `no call has side="metal"; there is "VM", "host"`,
-				`duration p50 <= 1s {model="x"}`:            `no call has model="x"; there is "m"`,
+				`ttft p50 <= 1s {side="VN"}`:                `no call has side="VN"; calls have "VM", "host"`,
+				`ttft p50 <= 1s {side="metal"}`:             `no call has side="metal"; calls have "VM", "host"`,
+				`duration p50 <= 1s {model="x"}`:            `no call has model="x"; calls have "m"`,
 				`ttfb p50 <= 1s {side="VM",stream="false"}`: `no call`,
 				`tpot p50 <= 1s {side="VM"}`:                `no call has the figure`,
 			} {

@@ -52,10 +52,10 @@ func TestLinear(t *testing.T) {
 				v.encode(s, []byte(text(n)))
 				return s.steps
 			}
-			small, large := steps(25_000), steps(400_000)
-			t.Logf("%s, %s: %.2f choices a byte, %.2f in a text 16 times as long", name, kind, float64(small)/25_000, float64(large)/400_000)
-			if large > 17*small+1000 || large > 20*400_000 {
-				t.Errorf("%s, %s: %d choices in 25,000 bytes, %d in 400,000", name, kind, small, large)
+			small, large := steps(10_000), steps(160_000)
+			t.Logf("%s, %s: %.2f choices a byte, %.2f in a text 16 times as long", name, kind, float64(small)/10_000, float64(large)/160_000)
+			if large > 17*small+1000 || large > 20*160_000 {
+				t.Errorf("%s, %s: %d choices in 10,000 bytes, %d in 160,000", name, kind, small, large)
 			}
 		}
 	}

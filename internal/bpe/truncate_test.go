@@ -39,7 +39,11 @@ func TestTruncateLongest(t *testing.T) {
 		}
 		check([]byte("a\u00a0\u00a0\u00a0."), 2)
 		check([]byte("end\n\nof"), 2)
-		for range 1000 {
+		rounds := 1000
+		if raceEnabled {
+			rounds = 100 // which takes as long
+		}
+		for range rounds {
 			b := randomText(rnd, 24)
 			check(b, 1+rnd.IntN(12))
 			for i := range 1 + rnd.IntN(40) {
