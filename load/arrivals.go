@@ -68,8 +68,8 @@ func (s Stage) requests(seed uint64, stage int) iter.Seq[Request] {
 		}
 		for {
 			at, ok := reached(units, s.Rate, end, length.Seconds())
-			d := time.Duration(math.Round(at * 1e9))
-			if !ok || d >= length || !yield(Request{At: d}) {
+			// Compared as floats: what lies behind all time is no Duration.
+			if at = math.Round(at * 1e9); !ok || !(at < float64(length)) || !yield(Request{At: time.Duration(at)}) {
 				return
 			}
 			units += s.Process.gap(r)

@@ -17,7 +17,7 @@ type Result struct {
 	Start      time.Time     `json:"start"`
 	Seed       uint64        `json:"seed"`
 	Segments   []string      `json:"segments,omitempty"`   // of the schedule, that it is made of
-	Incomplete string        `json:"incomplete,omitempty"` // why the schedule was not played to its end
+	Incomplete string        `json:"incomplete,omitempty"` // why the schedule was not played to its end, or its calls not awaited
 	Stages     []StageResult `json:"stages"`
 	Health     Health        `json:"health"`
 }
@@ -183,7 +183,7 @@ func (r *Result) Err() error {
 }
 
 // result puts the result together.
-func (r *runner) result(ctx context.Context, stopped time.Duration, h Health) *Result {
+func (r *runner) result(ctx context.Context, stopped time.Duration, interrupted bool, h Health) *Result {
 	out := &Result{Start: r.start, Seed: r.config.Seed, Health: h}
 	if s := r.config.Segment; s.N > 1 {
 		out.Segments = []string{s.String()}
@@ -193,6 +193,8 @@ func (r *runner) result(ctx context.Context, stopped time.Duration, h Health) *R
 		out.Incomplete = *why
 	case stopped < r.total():
 		out.Incomplete = fmt.Sprintf("stopped after %v of %v: %v", stopped.Round(time.Millisecond), r.total(), context.Cause(ctx))
+	case interrupted:
+		out.Incomplete = fmt.Sprintf("stopped while calls were under way at the end: %v", context.Cause(ctx))
 	}
 	recorded := r.recorder.Total()
 	for i, t := range r.stages {

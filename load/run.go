@@ -51,6 +51,7 @@ type runner struct {
 	calls    sync.WaitGroup
 	stopped  atomic.Pointer[string] // why nothing more starts
 	stop     context.CancelCauseFunc
+	overAt   atomic.Int64 // since start, plus 1: when the last call could start
 	cutAt    atomic.Int64 // since start, plus 1: when calls under way were cut off
 	all      totals
 	progress sync.WaitGroup
@@ -73,20 +74,33 @@ func (r *runner) run(ctx context.Context) *Result {
 	quit := make(chan struct{})
 	r.progress.Go(func() { r.watch(quit) })
 
+	// The calls of open stages have goroutines of their own, which r.open starts;
+	// those of a worker are made on its own.
 	var schedule sync.WaitGroup
 	schedule.Go(func() { r.open(open) })
 	r.startWorkers(open, &schedule)
-	if r.wait(open, r.total()) {
-		// The schedule has come to its end: who waits for room waits in vain.
-		stop(errCut)
-	}
-	schedule.Wait()
-	stopped := time.Since(r.start)
+	r.wait(open, r.total())
+	stopped := r.over()
 	r.flow.close(stopped)
-	r.drain(ctx, cut)
+	// Who waits for room or thinks waits in vain.
+	stop(errCut)
+	done := make(chan struct{})
+	go func() {
+		schedule.Wait()
+		r.calls.Wait()
+		close(done)
+	}()
+	interrupted := r.drain(ctx, cut, done)
 	close(quit)
 	r.progress.Wait()
-	return r.result(ctx, stopped, health.stop())
+	return r.result(ctx, stopped, interrupted, health.stop())
+}
+
+// over returns when the schedule ended or was stopped, which is when the first to
+// see it asks.
+func (r *runner) over() time.Duration {
+	r.overAt.CompareAndSwap(0, int64(time.Since(r.start))+1)
+	return time.Duration(r.overAt.Load() - 1)
 }
 
 // begin makes the tallies of the stages.
@@ -123,13 +137,9 @@ func (r *runner) wait(ctx context.Context, until time.Duration) bool {
 	}
 }
 
-// drain waits for the calls under way, and cuts off those that take too long.
-func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
-	done := make(chan struct{})
-	go func() {
-		r.calls.Wait()
-		close(done)
-	}()
+// drain waits for the calls under way, and cuts off those that take too long. It
+// reports whether ctx ended while there were some.
+func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc, done <-chan struct{}) (interrupted bool) {
 	if r.config.Drain > 0 && ctx.Err() == nil {
 		t := time.NewTimer(r.config.Drain)
 		defer t.Stop()
@@ -137,11 +147,13 @@ func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		case <-done:
 		case <-t.C:
 		case <-ctx.Done():
+			interrupted = true
 		}
 	}
 	r.cutAt.Store(int64(time.Since(r.start)) + 1)
 	cut(errCut)
 	<-done
+	return interrupted
 }
 
 // open starts the arrivals of the open stages. An arrival that finds no room
@@ -154,11 +166,11 @@ func (r *runner) open(ctx context.Context) {
 		}
 		t := r.stages[a.stage]
 		if !r.wait(ctx, a.at) {
-			if ctxEnded(ctx, errCut) && a.at <= time.Since(r.start) {
-				t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
-				continue // and so all others that were due
+			if a.at >= r.over() {
+				return
 			}
-			return
+			t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
+			continue // and so all others that were due
 		}
 		late := time.Since(r.start) - a.at
 		if late > r.config.Tolerance && a.at > waited && !r.config.CatchUp {
@@ -181,10 +193,10 @@ func (r *runner) open(ctx context.Context) {
 		t.count(a.at, func(t *stageTally) { t.Offered++ })
 		j := Job{Stage: t.stage.Name, Index: a.index, Worker: -1, Seed: r.config.Seed, Intended: r.start.Add(a.at), Request: a.request}
 		r.calls.Go(func() {
-			r.do(t, j, a.at)
 			if r.room != nil {
-				<-r.room
+				defer func() { <-r.room }()
 			}
+			r.do(t, j, a.at)
 		})
 	}
 }
@@ -224,9 +236,7 @@ func (r *runner) work(ctx context.Context, worker int) {
 		t.count(next, func(t *stageTally) { t.Offered++ })
 		j := Job{Stage: t.stage.Name, Index: calls, Worker: worker, Seed: r.config.Seed, Intended: r.start.Add(next)}
 		calls++
-		r.calls.Add(1)
 		served := r.do(t, j, next)
-		r.calls.Done()
 		next = time.Since(r.start) + t.stage.Think
 		if !served {
 			next += max(0, r.config.Pause)
@@ -246,30 +256,42 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (served bool) 
 	started := time.Since(r.start)
 	r.flow.begin(started)
 	r.all.started.Add(1)
-	err := r.config.Call(ctx, j)
-	ended := time.Since(r.start)
-	r.flow.end(ended, started)
+	err := errExit // until Call has returned
+	defer func() {
+		ended := time.Since(r.start)
+		r.flow.end(ended, started)
+		e := ending{job: j, err: err, call: seen.last(err), intended: intended, started: started, ended: ended, measured: measured}
+		if at := r.cutAt.Load(); at != 0 && int64(ended) >= at-1 && context.Cause(ctx) == errCut {
+			e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
+		}
+		r.settle(t, &e)
+		served = e.class() == servedCall
+	}()
+	err = r.call(ctx, j)
+	return false // the deferred function knows
+}
 
-	e := ending{job: j, err: err, call: seen.last(err), intended: intended, started: started, ended: ended, measured: measured}
-	if at := r.cutAt.Load(); at != 0 && context.Cause(ctx) == errCut {
-		e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
-	}
+// settle counts a call that has come to its end.
+func (r *runner) settle(t *stageTally, e *ending) {
 	if r.observe && e.call != nil {
 		r.recorder.Observe(e.call)
 	}
 	r.all.add(e.class())
-	t.add(&e, &r.config)
-	if w := r.stageAt(ended); w != nil && !e.cut {
-		w.ended(&e, r.config.Limits)
+	t.add(e, &r.config)
+	if w := r.stageAt(e.ended); w != nil && !e.cut {
+		w.ended(e, r.config.Limits)
 	}
-	if measured {
-		r.rows.write(&e)
+	if e.measured {
+		r.rows.write(e)
 	}
-	return e.class() == servedCall
 }
 
-// stageAt returns the stage in whose window a time lies, nil for none.
+// stageAt returns the stage in whose window, as far as it was played, a time lies,
+// nil for none.
 func (r *runner) stageAt(at time.Duration) *stageTally {
+	if over := r.overAt.Load(); over != 0 && int64(at) >= over-1 {
+		return nil
+	}
 	for _, t := range r.stages {
 		if at >= t.from && at < t.to {
 			return t
@@ -277,8 +299,6 @@ func (r *runner) stageAt(at time.Duration) *stageTally {
 	}
 	return nil
 }
-
-func ctxEnded(ctx context.Context, cause error) bool { return context.Cause(ctx) == cause }
 
 func (t *totals) add(c class) {
 	switch c {

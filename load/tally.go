@@ -296,6 +296,12 @@ func (e *ending) reason() (what, advice string) {
 	if errors.Is(e.err, syscall.EMFILE) {
 		return "too many open files", "Raise the limit (ulimit -n), or bound the calls in flight."
 	}
+	if p := (*panicked)(nil); errors.As(e.err, &p) {
+		return p.what, "Call panicked " + p.where + "."
+	}
+	if e.err == errExit {
+		return "Call ended its goroutine", "Call must return: it must not call runtime.Goexit, nor t.FailNow of a test."
+	}
 	if e.cut {
 		return "cut off by the end of the run", ""
 	}
