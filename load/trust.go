@@ -28,6 +28,9 @@ func (r *Result) Warnings() (w []string) {
 	if err := r.Err(); err != nil {
 		w = append(w, strings.TrimPrefix(err.Error(), "load: "))
 	}
+	if n, err := segmentsOf(r.Segments); err == nil && len(r.Segments) > 1 && len(r.Segments) < n {
+		w = append(w, fmt.Sprintf("of %d segments of the schedule these are %s: what was offered and served is theirs alone", n, strings.Join(r.Segments, ", ")))
+	}
 	w = append(w, r.Health.Warnings()...)
 	for _, c := range []struct {
 		what string
@@ -62,7 +65,7 @@ func (h Health) Warnings() (w []string) {
 	if c := h.CPU; c != nil && *c > maxCPU {
 		w = append(w, fmt.Sprintf("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c))
 	}
-	if s := h.Stalls; s.Count() >= tacho.Needed(0.99) {
+	if s := orEmpty(h.Stalls); s.Count() >= tacho.Needed(0.99) {
 		if p99, ok := s.Quantile(0.99); ok && p99 > maxStallP99 {
 			w = append(w, fmt.Sprintf("sleeps overshot by %v (P99): this machine stalls, and latencies below that say little", p99.Round(100*time.Microsecond)))
 		}
