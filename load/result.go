@@ -112,8 +112,14 @@ func (s *StageResult) OfferedRate() (float64, bool) { return s.perSecond(s.Offer
 // ServedRate returns the throughput: complete calls that ended in the window ÷ window.
 func (s *StageResult) ServedRate() (float64, bool) { return s.perSecond(s.EndedServed) }
 
-// Goodput returns the calls that ended in the window and kept every limit ÷ window.
-func (s *StageResult) Goodput() (float64, bool) { return s.perSecond(s.EndedGood) }
+// Goodput returns the calls that ended in the window and kept every limit ÷ window,
+// absent when the limits decide of no call.
+func (s *StageResult) Goodput() (float64, bool) {
+	if s.Good+s.Bad == 0 && s.Undecided > 0 {
+		return 0, false
+	}
+	return s.perSecond(s.EndedGood)
+}
 
 // OutputRate returns the output tokens of the calls that ended in the window ÷
 // window, absent when none reported any.
@@ -203,14 +209,11 @@ func (r *runner) result(ctx context.Context, stopped time.Duration, interrupted 
 		}
 		window := max(0, min(t.to, stopped)-t.from)
 		s := StageResult{
-			Name: t.stage.Name, Open: t.stage.Open(), Workers: t.stage.Workers, Think: t.stage.Think,
+			Name: t.stage.Name, Open: t.stage.Open(), Workers: t.stage.endWorkers(), Think: t.stage.Think,
 			Start: r.start.Add(t.from), Window: window, Whole: stopped >= t.to,
 			Counts: t.Counts, Flow: r.flow.of(i), Errors: sortedErrors(t.errors), Saturated: t.saturated.Load(),
 			Delay: &t.delay, Streams: &t.streams, Plain: &t.plain,
 			Snapshot: recorded.Where(labelStage, t.stage.Name, labelWarmup, ""),
-		}
-		if t.stage.EndWorkers > 0 {
-			s.Workers = t.stage.EndWorkers
 		}
 		out.Stages = append(out.Stages, s)
 	}

@@ -29,6 +29,8 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	r := &runner{config: c, recorder: c.Recorder, rows: newRows(c.Rows)}
 	if r.recorder == nil {
 		r.recorder, r.observe = NewRecorder(), true
+	} else if err := c.unused(); err != nil {
+		return nil, err
 	}
 	if c.MaxInFlight > 0 {
 		r.room = make(chan struct{}, c.MaxInFlight)
@@ -218,7 +220,7 @@ func (r *runner) startWorkers(ctx context.Context, schedule *sync.WaitGroup) {
 func (r *runner) work(ctx context.Context, worker int) {
 	next := time.Duration(0) // when it wants the next call
 	for calls := int64(0); ; {
-		n, stage, change, ok := workersAt(r.config.Stages, max(next, time.Since(r.start)))
+		n, stage, change, ok := workersAt(r.config.Stages, max(next, time.Since(r.start)), worker)
 		if !ok {
 			return
 		}

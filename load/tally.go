@@ -194,12 +194,13 @@ func (t *stageTally) ended(e *ending, limits []budget.Limit) {
 
 // good reports whether a call kept the limits, from its intended start on. One
 // that was cut off before a limit is undecided, as is one whose first token may
-// have come earlier than it was read; one that was cancelled is, too.
+// have come earlier than it was read, and one that nothing measured; one that was
+// cancelled is, too.
 func (e *ending) good(limits []budget.Limit) (good, decided bool) {
 	switch e.class() {
 	case servedCall:
 		if e.call == nil {
-			return len(limits) == 0, true
+			return true, len(limits) == 0
 		}
 	case refusedCall, failedCall:
 		return false, true

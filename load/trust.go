@@ -44,6 +44,7 @@ func (r *Result) Warnings() (w []string) {
 		{"over-saturated: calls in flight grew without end, so that latencies depend on how long the stage lasts", (*StageResult).saturated},
 		{"answers reported tokens from a prompt cache, which flatters first tokens", (*StageResult).cached},
 		{"calls were not measured: make them through a tacho.Transport, with the context that Call got", (*StageResult).unmeasured},
+		{"the limits of a good call decide nothing of calls that have no such figure", (*StageResult).unjudged},
 		{"calls were cut off by the end of the run; quantiles among them are bounds from below", (*StageResult).cutOff},
 		{"the recorder has none of the calls: give it to Call's transport by tacho.WithRecorder, and make it by load.NewRecorder", (*StageResult).unrecorded},
 	} {
@@ -88,7 +89,12 @@ func (s *StageResult) missed() string     { return of(s.Missed, s.Offered) }
 func (s *StageResult) notStarted() string { return of(s.NotStarted, s.Offered) }
 func (s *StageResult) cached() string     { return of(s.Cached, s.Started) }
 func (s *StageResult) unmeasured() string { return of(s.Unmeasured, s.Started) }
-func (s *StageResult) cutOff() string     { return of(s.CutOff, s.Started) }
+
+// unjudged are the served calls among those that are undecided.
+func (s *StageResult) unjudged() string {
+	return of(max(0, s.Undecided-s.CutOff-s.Cancelled), s.Started)
+}
+func (s *StageResult) cutOff() string { return of(s.CutOff, s.Started) }
 
 func (s *StageResult) delayed() string {
 	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {

@@ -212,7 +212,11 @@ func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, k
 func (s settings) stages() (list []load.Stage) {
 	list = append(list, load.Workers(1, min(unloaded, s.flags.Duration+s.flags.Warmup)).Named("unloaded"))
 	if s.trace != nil {
-		return append(list, load.Replay(s.trace).Named("trace"))
+		t := load.Replay(s.trace).Named("trace")
+		if s.trace[len(s.trace)-1].At == 0 {
+			t.For = s.flags.Duration // of one moment, which is no time
+		}
+		return append(list, t)
 	}
 	for _, r := range s.rates {
 		list = append(list, s.flags.Open(r))
