@@ -5,6 +5,7 @@ package load
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"net/http"
 	"slices"
@@ -163,6 +164,9 @@ func (t *stageTally) add(e *ending, c *Config) {
 	if deadline {
 		t.Deadlines++
 	}
+	if e.call.Outcome() == tacho.Complete && e.otherKind() != "" {
+		return // a web page's times would make the model look fast
+	}
 	of := &t.plain
 	if e.call.Streaming() || (e.cut || deadline) && e.call.StreamRequested() {
 		of = &t.streams
@@ -320,11 +324,18 @@ func (e *ending) reason() (what, advice string) {
 	case ok && f.Type != "":
 		what += " (" + f.Type + ")"
 	case e.call.Outcome() == tacho.Complete:
-		if what = e.otherKind(); what == "" {
-			what = "answer not accepted by Call"
+		kind := cmp.Or(e.otherKind(), "answer not accepted by Call")
+		if status, ok := e.call.Status(); ok && status >= 300 {
+			kind = what + ": " + kind
 		}
+		return kind, ""
+	case e.call.Outcome() == tacho.Cut:
+		return what, "A call is cut when its answer breaks off: the body ended, or the connection, before the answer did."
 	}
-	return what, ""
+	if c := (*tls.CertificateVerificationError)(nil); errors.As(e.err, &c) {
+		advice = "The endpoint's certificate is not accepted: " + c.Err.Error() + "."
+	}
+	return what, advice
 }
 
 func sortedErrors(m map[string]*ErrorCount) (list []ErrorCount) {

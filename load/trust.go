@@ -127,7 +127,8 @@ func (s *StageResult) saturated() string {
 }
 
 func (s *StageResult) unrecorded() string {
-	if s.Snapshot.Streams.Calls()+s.Snapshot.Plain.Calls() > 0 {
+	// Redirects are no calls to a recorder; that nothing was served is told anyway.
+	if s.Served == 0 || s.Snapshot.Streams.Calls()+s.Snapshot.Plain.Calls() > 0 {
 		return ""
 	}
 	return of(s.Started-s.Unmeasured, s.Started)

@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,6 +140,8 @@ func (s *settings) resolve(fs *flag.FlagSet, target *cli.TargetFlags, env func(s
 		return errors.New("-rates and -concurrency are empty: there is no load")
 	case s.system < 0 || s.context < 1 || s.maxTokens < 1:
 		return errors.New("-system, -context, -max-tokens: give 1 or more")
+	case !(s.temperature >= 0 && s.temperature <= 100), !(s.topP >= 0 && s.topP <= 1):
+		return fmt.Errorf("-temperature %g, -top-p %g: give 0 or more, and 0 to 1", s.temperature, s.topP)
 	case s.scale < 1 || s.scale > 64:
 		return fmt.Errorf("-scale %d: give 1 to 64", s.scale)
 	case given["scale"] && !s.simulated:
@@ -198,6 +201,9 @@ func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, k
 		}
 		if name == "" || own && url == "" {
 			return nil, "", "", fmt.Errorf("-model %q: give NAME or NAME=URL, with commas between them", part)
+		}
+		if slices.ContainsFunc(list, func(m model) bool { return m.name == name }) {
+			return nil, "", "", fmt.Errorf("-model: %s is there twice: name each model once, for the report tells them apart by name", name)
 		}
 		m := model{name: name, url: cmp.Or(url, t.URL)}
 		if m.shown = t.Shown; own {

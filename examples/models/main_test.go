@@ -144,6 +144,9 @@ func TestFlags(t *testing.T) {
 	}{
 		{[]string{"-rates", "x"}, `-rates "x": give numbers above 0`},
 		{[]string{"-rates", "", "-concurrency", ""}, "there is no load"},
+		{[]string{"-temperature", "NaN"}, "-temperature NaN"},
+		{[]string{"-top-p", "-1"}, "-top-p -1"},
+		{[]string{"-base-url", "http://x.invalid/v1", "-model", "a,b,a"}, "a is there twice"},
 		{[]string{"-concurrency", "1.5"}, "callers are whole"},
 		{[]string{"-duration", "0s"}, "-duration 0s"},
 		{[]string{"-segment", "3/2"}, `-segment "3/2"`},
@@ -192,6 +195,35 @@ func TestMerge(t *testing.T) {
 		if r := drive(t, 0, bad...); r.code != 2 {
 			t.Errorf("%q: exit code %d, %s", bad, r.code, r.stderr)
 		}
+	}
+}
+
+// A file that is no result, or half of one, is an error or a report, and no crash.
+func TestMergeOfLittle(t *testing.T) {
+	t.Parallel()
+	for text, code := range map[string]int{
+		"null": 2, "{}": 2, `{"m":null}`: 2, "[]": 2, "": 2, `{"m":{"stages":[{"offered":-1}]}}`: 2,
+		`{"m":{}}`: 1, `{"m":{"stages":[{}]}}`: 1, `{"m":{"segments":["1/2"],"stages":[{"name":"a","streams":null}]}}`: 1,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "load.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := drive(t, 0, "merge", dir); r.code != code || r.stderr == "" || strings.Contains(r.stdout, "NaN") {
+			t.Errorf("%q: exit code %d, want %d, %s", text, r.code, code, r.stderr)
+		}
+	}
+}
+
+// A trace of one moment has a length all the same.
+func TestTraceOfAMoment(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "trace.csv")
+	if err := os.WriteFile(file, []byte("time\n7\n7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := drive(t, 0, "-trace", file, "-duration", "20s"); r.code != 0 || !strings.Contains(r.stdout, "0.100") {
+		t.Errorf("exit code %d, %s\n%.3000s", r.code, r.stderr, r.stdout)
 	}
 }
 

@@ -63,7 +63,13 @@ func merged(dirs []string) (sides []*side, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if len(one) == 0 {
+			return nil, fmt.Errorf("%s: there is no model's result in it", name)
+		}
 		for model, r := range one {
+			if r == nil {
+				return nil, fmt.Errorf("%s: %s has no result", name, model)
+			}
 			if have := all[model]; have != nil {
 				if r, err = have.Merge(r); err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", name, model, err)

@@ -147,7 +147,7 @@ func open(s settings, sides []*side) report.Section {
 			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
 	return report.Section{Heading: "At a rate (open loop)", Table: t, Notes: []string{
-		"Offered and refused are of the calls whose intended start lies in the measured time; served, tokens of those that ended in it. Means are of complete calls, from their start."}}
+		"Offered and refused are of the calls whose intended start lies in the measured time; served, tokens of those that ended in it. Means are from the calls' start, of all that came to a first token."}}
 }
 
 // closed tells the same of callers, with the bound on what they can get.
@@ -198,8 +198,13 @@ func ceilingOf(sd *side) *ceiling {
 	return c
 }
 
-// tenth rounds what is known no better.
-func tenth(v float64) report.Cell { return report.Number(math.Round(v*10) / 10) }
+// tenth rounds to tenths what is large enough for them.
+func tenth(v float64) report.Cell {
+	if v >= 10 {
+		v = math.Round(v*10) / 10
+	}
+	return report.Number(v)
+}
 
 // flows tells Little's law beside the measurement.
 func flows(sides []*side) report.Section {
