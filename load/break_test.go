@@ -4,6 +4,8 @@ package load_test
 
 import (
 	"context"
+	"errors"
+	"net/http"
 	"os"
 	"runtime"
 	"strings"
@@ -11,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/load"
 )
 
@@ -200,6 +203,56 @@ func TestInterruptedDrain(t *testing.T) {
 		}
 		if s := &res.Stages[0]; s.CutOff != 2 || !s.Whole || !strings.Contains(res.Incomplete, "under way at the end") {
 			t.Errorf("%q, %+v", res.Incomplete, s.Counts)
+		}
+	})
+}
+
+// A Call without a transport that fails keeps its worker no longer than it takes.
+func TestUnmeasuredFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		res, err := load.Run(t.Context(), load.Config{
+			Stages: []load.Stage{load.Workers(1, time.Second)}, Pause: -1,
+			Call: func(context.Context, load.Job) error {
+				time.Sleep(100 * time.Millisecond)
+				return errors.New("no transport at all")
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := &res.Stages[0]; s.Started != 10 || s.Failed != 10 || s.Unmeasured != 10 {
+			t.Errorf("%+v", s.Counts)
+		}
+	})
+}
+
+// A call that fails by itself before the run's end cuts others off is failed, and
+// not cut off, though its transport tells of it behind that.
+func TestFailedBeforeCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		rt := tacho.NewTransport(failing{errors.New("refused")})
+		res, err := load.Run(t.Context(), load.Config{
+			Stages: []load.Stage{load.Constant(1, 2*time.Second)}, Drain: 520 * time.Millisecond,
+			Call: func(ctx context.Context, j load.Job) error {
+				if j.Index == 1 {
+					time.Sleep(time.Second)
+					return context.DeadlineExceeded // of its own, and nothing measured: waited for
+				}
+				req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://sim.invalid/v1/chat/completions", strings.NewReader("{}"))
+				if err != nil {
+					return err
+				}
+				_, err = rt.RoundTrip(req)
+				return err
+			},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := &res.Stages[0]; s.Failed != 2 || s.CutOff != 0 {
+			t.Errorf("%+v", s.Counts)
 		}
 	})
 }

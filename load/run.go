@@ -54,6 +54,7 @@ type runner struct {
 	stopped  atomic.Pointer[string] // why nothing more starts
 	stop     context.CancelCauseFunc
 	overAt   atomic.Int64 // since start, plus 1: when the last call could start
+	told     atomic.Bool  // a transport has told of a call
 	cutAt    atomic.Int64 // since start, plus 1: when calls under way were cut off
 	all      totals
 	progress sync.WaitGroup
@@ -262,7 +263,10 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (served bool) 
 	defer func() {
 		ended := time.Since(r.start)
 		r.flow.end(ended, started)
-		e := ending{job: j, err: err, call: seen.last(err), intended: intended, started: started, ended: ended, measured: measured}
+		e := ending{job: j, err: err, call: seen.last(err, r.told.Load() || ctx.Err() != nil), intended: intended, started: started, ended: ended, measured: measured}
+		if e.call != nil {
+			r.told.Store(true)
+		}
 		if at := r.cutAt.Load(); at != 0 && int64(ended) >= at-1 && context.Cause(ctx) == errCut {
 			e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
 		}
@@ -331,10 +335,12 @@ func (w *watcher) add(c *tacho.Call) {
 }
 
 // last returns the last call. One that its context ended may be told a moment
-// after the call has returned.
-func (w *watcher) last(err error) *tacho.Call {
+// after the call has returned. Where no transport has told of any, other failures
+// are not waited for: that would slow down whoever measures nothing.
+func (w *watcher) last(err error, measures bool) *tacho.Call {
+	measures = measures || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	w.mu.Lock()
-	if w.call != nil || err == nil {
+	if w.call != nil || err == nil || !measures {
 		defer w.mu.Unlock()
 		return w.call
 	}
