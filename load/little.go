@@ -68,7 +68,7 @@ func (f *flow) of(i int) Flow {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := &f.windows[i]
-	return Flow{w.area, w.most, w.ended, w.stayed, w.to - w.from}
+	return Flow{w.within, w.most, w.ended, w.stayed, w.to - w.from}
 }
 
 func (f Flow) plus(o Flow) Flow {
