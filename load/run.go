@@ -160,7 +160,9 @@ func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc, done <-
 }
 
 // open starts the arrivals of the open stages. An arrival that finds no room
-// waits for it, and so do those behind it.
+// waits for it, and so do those behind it. What was due when the run is over is
+// started if the schedule was played to its end and the generator alone is a
+// little behind; else it is counted as what kept it.
 func (r *runner) open(ctx context.Context) {
 	waited := time.Duration(-1) // until when the last one waited for room
 	for a := range arrivals(r.config.Stages, r.config.Seed) {
@@ -168,30 +170,19 @@ func (r *runner) open(ctx context.Context) {
 			continue
 		}
 		t := r.stages[a.stage]
-		if !r.wait(ctx, a.at) {
-			if a.at >= r.over() {
-				return
-			}
-			t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
-			continue // and so all others that were due
+		over := !r.wait(ctx, a.at)
+		if over && a.at >= r.over() {
+			return
 		}
-		late := time.Since(r.start) - a.at
-		if late > r.config.Tolerance && a.at > waited && !r.config.CatchUp {
+		stopped := over && r.over() < r.total()
+		late := time.Since(r.start)-a.at > r.config.Tolerance && a.at > waited && !r.config.CatchUp
+		switch {
+		case stopped && r.room == nil, !stopped && late:
 			t.count(a.at, func(t *stageTally) { t.Offered++; t.Missed++ })
 			continue
-		}
-		if r.room != nil {
-			select {
-			case r.room <- struct{}{}:
-			default:
-				select {
-				case r.room <- struct{}{}:
-					waited = time.Since(r.start)
-				case <-ctx.Done():
-					t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
-					continue
-				}
-			}
+		case stopped, over && a.at <= waited, !r.enter(ctx, &waited):
+			t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
+			continue
 		}
 		t.count(a.at, func(t *stageTally) { t.Offered++ })
 		j := Job{Stage: t.stage.Name, Index: a.index, Worker: -1, Seed: r.config.Seed, Intended: r.start.Add(a.at), Request: a.request}
@@ -201,6 +192,27 @@ func (r *runner) open(ctx context.Context) {
 			}
 			r.do(t, j, a.at)
 		})
+	}
+}
+
+// enter takes room for a call, and waits for it until ctx ends. If it had to, it
+// sets until when.
+func (r *runner) enter(ctx context.Context, waited *time.Duration) bool {
+	if r.room == nil {
+		return true
+	}
+	select {
+	case r.room <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case r.room <- struct{}{}:
+		*waited = time.Since(r.start)
+		return true
+	case <-ctx.Done():
+		*waited = time.Since(r.start)
+		return false
 	}
 }
 
