@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/load"
 	"github.com/tacho-go/tacho/sim"
 )
@@ -77,4 +78,36 @@ func TestCertificateAdvice(t *testing.T) {
 			t.Errorf("%+v", s.Errors)
 		}
 	})
+}
+
+// A stream that stands still behind its first tokens has no last token yet: cut off
+// past the limit of one, it is bad, and censored in the quantiles alike.
+func TestCutOffPastLastToken(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBed(t, sim.WithScript(sim.Script{Text: "a b c", FirstDelay: 100 * time.Millisecond, Gap: 2 * time.Second}))
+		res := b.run(t, t.Context(), load.Config{
+			Stages: []load.Stage{load.Constant(2, 2*time.Second)}, Drain: 2 * time.Second,
+			Limits: []budget.Limit{{Figure: tacho.TTLT, AtMost: 3 * time.Second}, {Figure: tacho.TTFT, AtMost: 2200 * time.Millisecond}},
+		})
+		s := &res.Stages[0]
+		// First tokens come after 2.1 s, second ones would after 4.1. From 0.25, 0.75,
+		// 1.25 and 1.75 s to 4 s: two are past 3 s.
+		if s.CutOff != 4 || s.Bad != 2 || s.Undecided != 2 || s.Streams.TTLT.Censored().Count() != 4 {
+			t.Errorf("%+v", s.Counts)
+		}
+	})
+}
+
+// A trace's prompt of one token is a question of one, and not an instruction with
+// none.
+func TestShortestPrompts(t *testing.T) {
+	t.Parallel()
+	for n := 1; n < 20; n++ {
+		p := load.Synthetic(8, 32).Prompt(load.Job{Worker: -1, Request: load.Request{PromptTokens: n}})
+		system, user := len(strings.Fields(p.System)), len(strings.Fields(p.User))
+		if system+user != n || user < 1 || system > 8 {
+			t.Errorf("%d tokens: %d of system instruction, %d of context", n, system, user)
+		}
+	}
 }

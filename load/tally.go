@@ -216,8 +216,9 @@ func (e *ending) good(limits []budget.Limit) (good, decided bool) {
 			if !counted(l.Figure) {
 				continue
 			}
+			// The last token so far is not the last one.
 			if e.call != nil {
-				if d, ok := e.call.Figure(l.Figure); ok && l.Figure != tacho.Duration {
+				if d, ok := e.call.Figure(l.Figure); ok && l.Figure != tacho.Duration && l.Figure != tacho.TTLT {
 					if e.fromIntended(d) > l.AtMost {
 						return false, true
 					}
