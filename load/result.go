@@ -72,7 +72,8 @@ type Counts struct {
 	Undecided   int64 `json:"undecided"`
 	Opened      int64 `json:"conns_opened"`
 	Reused      int64 `json:"conns_reused"`
-	Cached      int64 `json:"cached"` // reported tokens read from a cache
+	Cached      int64 `json:"cached"`  // reported tokens read from a cache
+	Retried     int64 `json:"retried"` // took more than one try, of which the last counts
 
 	Ended         int64 `json:"ended"`
 	EndedServed   int64 `json:"ended_served"`
@@ -89,9 +90,9 @@ func (c *Counts) add(o *Counts) {
 	}
 }
 
-func (c *Counts) fields() [25]*int64 {
+func (c *Counts) fields() [26]*int64 {
 	return [...]*int64{&c.Offered, &c.Started, &c.Late, &c.Missed, &c.NotStarted, &c.Served, &c.TooMany, &c.Unavailable, &c.Failed,
-		&c.Cancelled, &c.CutOff, &c.Deadlines, &c.Unmeasured, &c.Good, &c.Bad, &c.Undecided, &c.Opened, &c.Reused, &c.Cached,
+		&c.Cancelled, &c.CutOff, &c.Deadlines, &c.Unmeasured, &c.Good, &c.Bad, &c.Undecided, &c.Opened, &c.Reused, &c.Cached, &c.Retried,
 		&c.Ended, &c.EndedServed, &c.EndedGood, &c.EndedReported, &c.InputTokens, &c.OutputTokens}
 }
 

@@ -275,7 +275,8 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (served bool) 
 	defer func() {
 		ended := time.Since(r.start)
 		r.flow.end(ended, started)
-		e := ending{job: j, err: err, call: seen.last(err, r.told.Load() || ctx.Err() != nil), intended: intended, started: started, ended: ended, measured: measured}
+		call, calls := seen.last(err, r.told.Load() || ctx.Err() != nil)
+		e := ending{job: j, err: err, call: call, calls: calls, intended: intended, started: started, ended: ended, measured: measured}
 		if e.call != nil {
 			r.told.Store(true)
 		}
@@ -333,6 +334,7 @@ func (t *totals) add(c class) {
 type watcher struct {
 	mu    sync.Mutex
 	call  *tacho.Call
+	calls int
 	heard chan struct{}
 }
 
@@ -340,21 +342,22 @@ func (w *watcher) add(c *tacho.Call) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.call = c
+	w.calls++
 	if w.heard != nil {
 		close(w.heard)
 		w.heard = nil
 	}
 }
 
-// last returns the last call. One that its context ended may be told a moment
+// last returns the last call, and how many there were. One that its context ended may be told a moment
 // after the call has returned. Where no transport has told of any, other failures
 // are not waited for: that would slow down whoever measures nothing.
-func (w *watcher) last(err error, measures bool) *tacho.Call {
+func (w *watcher) last(err error, measures bool) (*tacho.Call, int) {
 	measures = measures || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 	w.mu.Lock()
 	if w.call != nil || err == nil || !measures {
 		defer w.mu.Unlock()
-		return w.call
+		return w.call, w.calls
 	}
 	heard := make(chan struct{})
 	w.heard = heard
@@ -367,7 +370,7 @@ func (w *watcher) last(err error, measures bool) *tacho.Call {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.call
+	return w.call, w.calls
 }
 
 // patience is how long a call that failed is waited for, if a transport measures

@@ -24,6 +24,7 @@ type ending struct {
 	job                      Job
 	err                      error
 	call                     *tacho.Call // nil: nobody measured one
+	calls                    int         // that Call made, of which call is the last
 	intended, started, ended time.Duration
 	measured                 bool // its intended start lies in its stage's window
 	cut                      bool // by the end of the run
@@ -159,6 +160,9 @@ func (t *stageTally) add(e *ending, c *Config) {
 	}
 	if n := e.call.Usage().CacheRead; n.N > 0 {
 		t.Cached++
+	}
+	if e.calls > 1 || len(e.call.Attempts()) > 1 || e.call.Attempt() > 1 {
+		t.Retried++
 	}
 	deadline := e.call.Outcome() == tacho.Deadline
 	if deadline {

@@ -43,6 +43,7 @@ func (r *Result) Warnings() (w []string) {
 		{"Little's law is off by more than 5 %: the stage is short for its calls, or not steady", (*StageResult).unsteady},
 		{"over-saturated: calls in flight grew without end, so that latencies depend on how long the stage lasts", (*StageResult).saturated},
 		{"answers reported tokens from a prompt cache, which flatters first tokens", (*StageResult).cached},
+		{"calls took more than one try: refusals and failures before the last one are in no count, and their time is in the latencies", (*StageResult).retried},
 		{"calls were not measured: make them through a tacho.Transport, with the context that Call got", (*StageResult).unmeasured},
 		{"the limits of a good call decide nothing of calls that have no such figure", (*StageResult).unjudged},
 		{"calls were cut off by the end of the run; quantiles among them are bounds from below", (*StageResult).cutOff},
@@ -88,6 +89,7 @@ func of(n, all int64) string {
 func (s *StageResult) missed() string     { return of(s.Missed, s.Offered) }
 func (s *StageResult) notStarted() string { return of(s.NotStarted, s.Offered) }
 func (s *StageResult) cached() string     { return of(s.Cached, s.Started) }
+func (s *StageResult) retried() string    { return of(s.Retried, s.Started) }
 func (s *StageResult) unmeasured() string { return of(s.Unmeasured, s.Started) }
 
 // unjudged are the served calls among those that are undecided.
