@@ -21,7 +21,7 @@ type Config struct {
 	// called concurrently, and must return when its context ends. Through the
 	// context the run learns of the calls that a tacho.Transport measures; of
 	// several, as by an SDK that tries again, the last one counts. An error alone is
-	// a failed call.
+	// a failed call, and so is a panic, which the result names with its place.
 	Call func(context.Context, Job) error
 
 	// Recorder is the one that Call's transport records into, made by NewRecorder for

@@ -62,6 +62,8 @@ type settings struct {
 	limits          []budget.Limit
 	simulated       bool
 	note            string
+	merged          bool // no flags of a load were given
+	ended           time.Time
 }
 
 // published is the load of the report of 2024 (tokens of system instruction and
