@@ -55,10 +55,6 @@ func (s Stage) requests(seed uint64, stage int) iter.Seq[Request] {
 	}
 	return func(yield func(Request) bool) {
 		r := rand.New(rand.NewPCG(seed, uint64(stage)))
-		end := s.EndRate
-		if end == 0 {
-			end = s.Rate
-		}
 		length := s.length()
 		units := 0.0
 		if s.Process.kind == steady {
@@ -67,9 +63,9 @@ func (s Stage) requests(seed uint64, stage int) iter.Seq[Request] {
 			units = s.Process.gap(r)
 		}
 		for {
-			at, ok := reached(units, s.Rate, end, length.Seconds())
-			d := time.Duration(math.Round(at * 1e9))
-			if !ok || d >= length || !yield(Request{At: d}) {
+			at, ok := reached(units, s.Rate, s.endRate(), length.Seconds())
+			// Compared as floats: what lies behind all time is no Duration.
+			if at = math.Round(at * 1e9); !ok || !(at < float64(length)) || !yield(Request{At: time.Duration(at)}) {
 				return
 			}
 			units += s.Process.gap(r)
@@ -128,8 +124,9 @@ func drawGamma(r *rand.Rand, shape float64) float64 {
 }
 
 // workersAt returns how many workers call at a time since the run's start, and
-// when that may next be different; ok is false behind the last stage.
-func workersAt(stages []Stage, at time.Duration) (n, stage int, next time.Duration, ok bool) {
+// when a worker that is none of them may next be one, so that each worker waits
+// once for its turn in a ramp; ok is false behind the last stage.
+func workersAt(stages []Stage, at time.Duration, worker int) (n, stage int, next time.Duration, ok bool) {
 	from := time.Duration(0)
 	for i, s := range stages {
 		length := s.length()
@@ -140,18 +137,19 @@ func workersAt(stages []Stage, at time.Duration) (n, stage int, next time.Durati
 		if s.Open() {
 			return 0, i, from + length, true
 		}
-		if s.EndWorkers == 0 || s.EndWorkers == s.Workers {
+		steps := s.endWorkers() - s.Workers
+		if steps == 0 {
 			return s.Workers, i, from + length, true
 		}
 		// Each number on the way has an equal part of the time. In floats, since a
 		// stage of days times its steps is no int64 any more.
-		steps := s.EndWorkers - s.Workers
 		part := float64(length) / float64(max(steps, -steps)+1)
-		k := int(float64(at-from) / part)
-		next = max(at+1, from+time.Duration(math.Ceil(part*float64(k+1))))
+		k := min(int(float64(at-from)/part), max(steps, -steps))
 		if steps < 0 {
-			k = -k
+			return s.Workers - k, i, from + length, true
 		}
+		turn := max(k, worker-s.Workers) + 1 // when worker+1 call, or the step behind this one
+		next = max(at+1, from+time.Duration(math.Ceil(part*float64(turn))))
 		return s.Workers + k, i, min(next, from+length), true
 	}
 	return 0, 0, 0, false

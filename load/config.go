@@ -21,11 +21,12 @@ type Config struct {
 	// called concurrently, and must return when its context ends. Through the
 	// context the run learns of the calls that a tacho.Transport measures; of
 	// several, as by an SDK that tries again, the last one counts. An error alone is
-	// a failed call.
+	// a failed call, and so is a panic, which the result names with its place.
 	Call func(context.Context, Job) error
 
-	// Recorder is the one that Call's transport records into, made by NewRecorder.
-	// Without one the run observes the calls itself: then gaps are absent.
+	// Recorder is the one that Call's transport records into, made by NewRecorder for
+	// this run: what it has of a stage is told as that stage's. Without one the run
+	// observes the calls itself: then gaps are absent.
 	Recorder *tacho.Recorder
 
 	Seed    uint64  // of arrivals and prompts
@@ -122,16 +123,18 @@ func (c Config) withDefaults() (Config, error) {
 		return c, errors.New("load: Config.Call is nil: give what makes a call, such as Chat.Call")
 	}
 	c.Stages = append([]Stage(nil), c.Stages...)
-	names := map[string]int{}
+	names := map[string]bool{}
 	for i := range c.Stages {
 		s := &c.Stages[i]
 		if err := s.check(); err != nil {
 			return c, fmt.Errorf("load: stage %d (%v): %w", i+1, *s, err)
 		}
-		s.Name = s.String()
-		if names[s.Name]++; names[s.Name] > 1 {
-			s.Name = fmt.Sprintf("%s (%d)", s.Name, names[s.Name])
+		own := s.String()
+		s.Name = own
+		for n := 2; names[s.Name]; n++ {
+			s.Name = fmt.Sprintf("%s (%d)", own, n)
 		}
+		names[s.Name] = true
 	}
 	switch {
 	case c.Segment != Segment{} && (c.Segment.N < 1 || c.Segment.I < 1 || c.Segment.I > c.Segment.N):
@@ -156,4 +159,15 @@ func (c Config) withDefaults() (Config, error) {
 		c.Drain = defaultDrain
 	}
 	return c, nil
+}
+
+// unused returns an error if the recorder has calls of a stage already.
+func (c *Config) unused() error {
+	all := c.Recorder.Total()
+	for _, s := range c.Stages {
+		if g := all.Where(labelStage, s.Name); g.Streams.Calls()+g.Plain.Calls() > 0 {
+			return fmt.Errorf("load: the recorder has calls of a stage %q already, which would be told as this run's: give each run one of its own, by NewRecorder", s.Name)
+		}
+	}
+	return nil
 }

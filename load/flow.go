@@ -8,7 +8,9 @@ import (
 )
 
 // flow counts the calls in flight over the windows of a run: their mean in time,
-// which is the N of Little's law, and the sums behind X and W.
+// which is the N of Little's law, and the sums behind X and W. Those are sums over
+// the calls when they end: exact in whatever order calls come here. Beside them it
+// follows the calls in flight as they come, for who looks on.
 type flow struct {
 	mu       sync.Mutex
 	inFlight int
@@ -19,7 +21,8 @@ type flow struct {
 // window is the measured part of a stage.
 type window struct {
 	from, to time.Duration
-	area     float64 // calls in flight × seconds
+	within   float64 // seconds that calls were in flight in it
+	area     float64 // the same as it goes on, by the order in which calls come here
 	most     int
 	ended    int64
 	stayed   float64 // seconds in flight of the calls that ended in it
@@ -40,6 +43,12 @@ func (f *flow) end(now, started time.Duration) {
 	defer f.mu.Unlock()
 	f.advance(now)
 	f.inFlight--
+	for i := range f.windows {
+		w := &f.windows[i]
+		if d := min(now, w.to) - max(started, w.from); d > 0 {
+			w.within += d.Seconds()
+		}
+	}
 	if w := f.at(now); w != nil {
 		w.ended++
 		w.stayed += (now - started).Seconds()

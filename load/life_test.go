@@ -63,7 +63,7 @@ func TestDrain(t *testing.T) {
 }
 
 // Workers' calls are cut off as those of a schedule are.
-func TestDrainOfWorkers(t *testing.T) {
+func TestCutOffOfWorkers(t *testing.T) {
 	t.Parallel()
 	for _, interrupted := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -21,12 +21,18 @@ type Flow struct {
 
 // InFlight returns N, the mean of the calls in flight.
 func (f Flow) InFlight() (float64, bool) {
-	return f.Area / f.Window.Seconds(), f.Window > 0
+	if f.Window <= 0 {
+		return 0, false
+	}
+	return f.Area / f.Window.Seconds(), true
 }
 
 // Rate returns X, the calls that ended a second.
 func (f Flow) Rate() (float64, bool) {
-	return float64(f.Ended) / f.Window.Seconds(), f.Window > 0
+	if f.Window <= 0 {
+		return 0, false
+	}
+	return float64(f.Ended) / f.Window.Seconds(), true
 }
 
 // Stay returns W, the mean time in flight of the calls that ended.
@@ -62,7 +68,7 @@ func (f *flow) of(i int) Flow {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	w := &f.windows[i]
-	return Flow{w.area, w.most, w.ended, w.stayed, w.to - w.from}
+	return Flow{w.within, w.most, w.ended, w.stayed, w.to - w.from}
 }
 
 func (f Flow) plus(o Flow) Flow {

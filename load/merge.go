@@ -3,6 +3,7 @@
 package load
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,7 +12,7 @@ import (
 // Merge returns the result of several generators that each had a segment of one
 // schedule: all counts and histograms are those of one generator that had the
 // whole. Results of other stages or another seed, or of a segment that is there
-// already, are an error.
+// already or of another division, are an error.
 func (r *Result) Merge(o *Result) (*Result, error) {
 	switch {
 	case r.Seed != o.Seed:
@@ -29,10 +30,14 @@ func (r *Result) Merge(o *Result) (*Result, error) {
 		out.Incomplete = o.Incomplete
 	}
 	out.Segments = append(append(out.Segments, r.Segments...), o.Segments...)
-	slices.Sort(out.Segments)
-	if n := len(slices.Compact(slices.Clone(out.Segments))); n < len(out.Segments) {
-		return nil, fmt.Errorf("load: a segment is there twice: %v and %v", r.Segments, o.Segments)
+	if _, err := segmentsOf(out.Segments); err != nil {
+		return nil, err
 	}
+	slices.SortFunc(out.Segments, func(a, b string) int {
+		x, _ := parseSegment(a)
+		y, _ := parseSegment(b)
+		return cmp.Compare(x.I, y.I)
+	})
 	for i := range r.Stages {
 		a, b := &r.Stages[i], &o.Stages[i]
 		if a.Name != b.Name || a.Open != b.Open {
@@ -45,7 +50,10 @@ func (r *Result) Merge(o *Result) (*Result, error) {
 }
 
 func (s *StageResult) merge(o *StageResult) StageResult {
-	out := *s
+	out, other := *s, *o
+	out.fill()
+	other.fill()
+	s, o = new(out), &other
 	out.Start = s.Start
 	if o.Start.Before(s.Start) {
 		out.Start = o.Start
@@ -80,11 +88,11 @@ func (s *StageResult) merge(o *StageResult) StageResult {
 // merge keeps the worse of the CPU shares: one generator that is short of time
 // is enough.
 func (h Health) merge(o Health) Health {
-	out := Health{CPU: h.CPU, Stalls: h.Stalls.Clone(), Rows: h.Rows}
+	out := Health{CPU: h.CPU, Stalls: orEmpty(h.Stalls).Clone(), Rows: h.Rows}
 	if o.CPU != nil && (h.CPU == nil || *o.CPU > *h.CPU) {
 		out.CPU = o.CPU
 	}
-	out.Stalls.Merge(o.Stalls)
+	out.Stalls.Merge(orEmpty(o.Stalls))
 	if out.Rows == "" {
 		out.Rows = o.Rows
 	}

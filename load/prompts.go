@@ -60,7 +60,7 @@ func (s synthetic) Prompt(j Job) Prompt {
 	r := random(j)
 	system, context := s.system, s.context
 	if n := j.Request.PromptTokens; n > 0 {
-		system = min(system, n)
+		system = min(system, n-1) // an endpoint may refuse an empty question
 		context = n - system
 	}
 	p := Prompt{MaxTokens: j.Request.OutputTokens}

@@ -131,7 +131,7 @@ func TestReadTrace(t *testing.T) {
 		"bad time": {in: "time\nsoon\n", err: `line 2: time: "soon" is no time`},
 		"NaN":      {in: "time\nNaN\n", err: `"NaN" is no time`},
 		"tokens":   {in: "time,prompt_tokens\n1,-4\n", err: `line 2: prompt_tokens: "-4" is no number of tokens`},
-		"object":   {in: `{"a":1}`, err: "object 1 has no time"},
+		"object":   {in: `{"a":1}`, err: "object 1: there is no time"},
 		"empty":    {in: "", err: "the file is empty"},
 		"no rows":  {in: "time\n", err: "there is no arrival"},
 	} {

@@ -17,7 +17,7 @@ type Result struct {
 	Start      time.Time     `json:"start"`
 	Seed       uint64        `json:"seed"`
 	Segments   []string      `json:"segments,omitempty"`   // of the schedule, that it is made of
-	Incomplete string        `json:"incomplete,omitempty"` // why the schedule was not played to its end
+	Incomplete string        `json:"incomplete,omitempty"` // why the schedule was not played to its end, or its calls not awaited
 	Stages     []StageResult `json:"stages"`
 	Health     Health        `json:"health"`
 }
@@ -72,7 +72,8 @@ type Counts struct {
 	Undecided   int64 `json:"undecided"`
 	Opened      int64 `json:"conns_opened"`
 	Reused      int64 `json:"conns_reused"`
-	Cached      int64 `json:"cached"` // reported tokens read from a cache
+	Cached      int64 `json:"cached"`  // reported tokens read from a cache
+	Retried     int64 `json:"retried"` // took more than one try, of which the last counts
 
 	Ended         int64 `json:"ended"`
 	EndedServed   int64 `json:"ended_served"`
@@ -89,9 +90,9 @@ func (c *Counts) add(o *Counts) {
 	}
 }
 
-func (c *Counts) fields() [25]*int64 {
+func (c *Counts) fields() [26]*int64 {
 	return [...]*int64{&c.Offered, &c.Started, &c.Late, &c.Missed, &c.NotStarted, &c.Served, &c.TooMany, &c.Unavailable, &c.Failed,
-		&c.Cancelled, &c.CutOff, &c.Deadlines, &c.Unmeasured, &c.Good, &c.Bad, &c.Undecided, &c.Opened, &c.Reused, &c.Cached,
+		&c.Cancelled, &c.CutOff, &c.Deadlines, &c.Unmeasured, &c.Good, &c.Bad, &c.Undecided, &c.Opened, &c.Reused, &c.Cached, &c.Retried,
 		&c.Ended, &c.EndedServed, &c.EndedGood, &c.EndedReported, &c.InputTokens, &c.OutputTokens}
 }
 
@@ -112,8 +113,14 @@ func (s *StageResult) OfferedRate() (float64, bool) { return s.perSecond(s.Offer
 // ServedRate returns the throughput: complete calls that ended in the window ÷ window.
 func (s *StageResult) ServedRate() (float64, bool) { return s.perSecond(s.EndedServed) }
 
-// Goodput returns the calls that ended in the window and kept every limit ÷ window.
-func (s *StageResult) Goodput() (float64, bool) { return s.perSecond(s.EndedGood) }
+// Goodput returns the calls that ended in the window and kept every limit ÷ window,
+// absent when the limits decide of no call.
+func (s *StageResult) Goodput() (float64, bool) {
+	if s.Good+s.Bad == 0 && s.Undecided > 0 {
+		return 0, false
+	}
+	return s.perSecond(s.EndedGood)
+}
 
 // OutputRate returns the output tokens of the calls that ended in the window ÷
 // window, absent when none reported any.
@@ -183,7 +190,7 @@ func (r *Result) Err() error {
 }
 
 // result puts the result together.
-func (r *runner) result(ctx context.Context, stopped time.Duration, h Health) *Result {
+func (r *runner) result(ctx context.Context, stopped time.Duration, interrupted bool, h Health) *Result {
 	out := &Result{Start: r.start, Seed: r.config.Seed, Health: h}
 	if s := r.config.Segment; s.N > 1 {
 		out.Segments = []string{s.String()}
@@ -193,6 +200,8 @@ func (r *runner) result(ctx context.Context, stopped time.Duration, h Health) *R
 		out.Incomplete = *why
 	case stopped < r.total():
 		out.Incomplete = fmt.Sprintf("stopped after %v of %v: %v", stopped.Round(time.Millisecond), r.total(), context.Cause(ctx))
+	case interrupted:
+		out.Incomplete = fmt.Sprintf("stopped while calls were under way at the end: %v", context.Cause(ctx))
 	}
 	recorded := r.recorder.Total()
 	for i, t := range r.stages {
@@ -201,14 +210,11 @@ func (r *runner) result(ctx context.Context, stopped time.Duration, h Health) *R
 		}
 		window := max(0, min(t.to, stopped)-t.from)
 		s := StageResult{
-			Name: t.stage.Name, Open: t.stage.Open(), Workers: t.stage.Workers, Think: t.stage.Think,
+			Name: t.stage.Name, Open: t.stage.Open(), Workers: t.stage.endWorkers(), Think: t.stage.Think,
 			Start: r.start.Add(t.from), Window: window, Whole: stopped >= t.to,
 			Counts: t.Counts, Flow: r.flow.of(i), Errors: sortedErrors(t.errors), Saturated: t.saturated.Load(),
 			Delay: &t.delay, Streams: &t.streams, Plain: &t.plain,
 			Snapshot: recorded.Where(labelStage, t.stage.Name, labelWarmup, ""),
-		}
-		if t.stage.EndWorkers > 0 {
-			s.Workers = t.stage.EndWorkers
 		}
 		out.Stages = append(out.Stages, s)
 	}

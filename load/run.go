@@ -29,6 +29,8 @@ func Run(ctx context.Context, config Config) (*Result, error) {
 	r := &runner{config: c, recorder: c.Recorder, rows: newRows(c.Rows)}
 	if r.recorder == nil {
 		r.recorder, r.observe = NewRecorder(), true
+	} else if err := c.unused(); err != nil {
+		return nil, err
 	}
 	if c.MaxInFlight > 0 {
 		r.room = make(chan struct{}, c.MaxInFlight)
@@ -48,10 +50,11 @@ type runner struct {
 	stages []*stageTally
 	flow   flow
 
-	calls    sync.WaitGroup // of open stages
-	workers  sync.WaitGroup
+	calls    sync.WaitGroup
 	stopped  atomic.Pointer[string] // why nothing more starts
 	stop     context.CancelCauseFunc
+	overAt   atomic.Int64 // since start, plus 1: when the last call could start
+	told     atomic.Bool  // a transport has told of a call
 	cutAt    atomic.Int64 // since start, plus 1: when calls under way were cut off
 	all      totals
 	progress sync.WaitGroup
@@ -74,20 +77,33 @@ func (r *runner) run(ctx context.Context) *Result {
 	quit := make(chan struct{})
 	r.progress.Go(func() { r.watch(quit) })
 
+	// The calls of open stages have goroutines of their own, which r.open starts;
+	// those of a worker are made on its own.
 	var schedule sync.WaitGroup
 	schedule.Go(func() { r.open(open) })
-	r.startWorkers(open)
-	if r.wait(open, r.total()) {
-		// The schedule has come to its end: who waits for room waits in vain.
-		stop(errCut)
-	}
-	schedule.Wait()
-	stopped := time.Since(r.start)
+	r.startWorkers(open, &schedule)
+	r.wait(open, r.total())
+	stopped := r.over()
 	r.flow.close(stopped)
-	r.drain(ctx, cut)
+	// Who waits for room or thinks waits in vain.
+	stop(errCut)
+	done := make(chan struct{})
+	go func() {
+		schedule.Wait()
+		r.calls.Wait()
+		close(done)
+	}()
+	interrupted := r.drain(ctx, cut, done)
 	close(quit)
 	r.progress.Wait()
-	return r.result(ctx, stopped, health.stop())
+	return r.result(ctx, stopped, interrupted, health.stop())
+}
+
+// over returns when the schedule ended or was stopped, which is when the first to
+// see it asks.
+func (r *runner) over() time.Duration {
+	r.overAt.CompareAndSwap(0, int64(time.Since(r.start))+1)
+	return time.Duration(r.overAt.Load() - 1)
 }
 
 // begin makes the tallies of the stages.
@@ -124,14 +140,9 @@ func (r *runner) wait(ctx context.Context, until time.Duration) bool {
 	}
 }
 
-// drain waits for the calls under way, and cuts off those that take too long.
-func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
-	done := make(chan struct{})
-	go func() {
-		r.calls.Wait()
-		r.workers.Wait()
-		close(done)
-	}()
+// drain waits for the calls under way, and cuts off those that take too long. It
+// reports whether ctx ended while there were some.
+func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc, done <-chan struct{}) (interrupted bool) {
 	if r.config.Drain > 0 && ctx.Err() == nil {
 		t := time.NewTimer(r.config.Drain)
 		defer t.Stop()
@@ -139,15 +150,19 @@ func (r *runner) drain(ctx context.Context, cut context.CancelCauseFunc) {
 		case <-done:
 		case <-t.C:
 		case <-ctx.Done():
+			interrupted = true
 		}
 	}
 	r.cutAt.Store(int64(time.Since(r.start)) + 1)
 	cut(errCut)
 	<-done
+	return interrupted
 }
 
 // open starts the arrivals of the open stages. An arrival that finds no room
-// waits for it, and so do those behind it.
+// waits for it, and so do those behind it. What was due when the run is over is
+// started if the schedule was played to its end and the generator alone is a
+// little behind; else it is counted as what kept it.
 func (r *runner) open(ctx context.Context) {
 	waited := time.Duration(-1) // until when the last one waited for room
 	for a := range arrivals(r.config.Stages, r.config.Seed) {
@@ -155,51 +170,61 @@ func (r *runner) open(ctx context.Context) {
 			continue
 		}
 		t := r.stages[a.stage]
-		if !r.wait(ctx, a.at) {
-			if ctxEnded(ctx, errCut) && a.at <= time.Since(r.start) {
-				t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
-				continue // and so all others that were due
-			}
+		over := !r.wait(ctx, a.at)
+		if over && a.at >= r.over() {
 			return
 		}
-		late := time.Since(r.start) - a.at
-		if late > r.config.Tolerance && a.at > waited && !r.config.CatchUp {
+		stopped := over && r.over() < r.total()
+		late := time.Since(r.start)-a.at > r.config.Tolerance && a.at > waited && !r.config.CatchUp
+		switch {
+		case stopped && r.room == nil, !stopped && late:
 			t.count(a.at, func(t *stageTally) { t.Offered++; t.Missed++ })
 			continue
-		}
-		if r.room != nil {
-			select {
-			case r.room <- struct{}{}:
-			default:
-				select {
-				case r.room <- struct{}{}:
-					waited = time.Since(r.start)
-				case <-ctx.Done():
-					t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
-					continue
-				}
-			}
+		case stopped, over && a.at <= waited, !r.enter(ctx, &waited):
+			t.count(a.at, func(t *stageTally) { t.Offered++; t.NotStarted++ })
+			continue
 		}
 		t.count(a.at, func(t *stageTally) { t.Offered++ })
 		j := Job{Stage: t.stage.Name, Index: a.index, Worker: -1, Seed: r.config.Seed, Intended: r.start.Add(a.at), Request: a.request}
 		r.calls.Go(func() {
-			r.do(t, j, a.at)
 			if r.room != nil {
-				<-r.room
+				defer func() { <-r.room }()
 			}
+			r.do(t, j, a.at)
 		})
 	}
 }
 
+// enter takes room for a call, and waits for it until ctx ends. If it had to, it
+// sets until when.
+func (r *runner) enter(ctx context.Context, waited *time.Duration) bool {
+	if r.room == nil {
+		return true
+	}
+	select {
+	case r.room <- struct{}{}:
+		return true
+	default:
+	}
+	select {
+	case r.room <- struct{}{}:
+		*waited = time.Since(r.start)
+		return true
+	case <-ctx.Done():
+		*waited = time.Since(r.start)
+		return false
+	}
+}
+
 // startWorkers starts the workers of all closed stages.
-func (r *runner) startWorkers(ctx context.Context) {
+func (r *runner) startWorkers(ctx context.Context, schedule *sync.WaitGroup) {
 	most := 0
 	for _, s := range r.config.Stages {
 		most = max(most, s.Workers, s.EndWorkers)
 	}
 	for w := range most {
 		if r.config.Segment.has(int64(w)) {
-			r.workers.Go(func() { r.work(ctx, w) })
+			schedule.Go(func() { r.work(ctx, w) })
 		}
 	}
 }
@@ -208,7 +233,7 @@ func (r *runner) startWorkers(ctx context.Context) {
 func (r *runner) work(ctx context.Context, worker int) {
 	next := time.Duration(0) // when it wants the next call
 	for calls := int64(0); ; {
-		n, stage, change, ok := workersAt(r.config.Stages, max(next, time.Since(r.start)))
+		n, stage, change, ok := workersAt(r.config.Stages, max(next, time.Since(r.start)), worker)
 		if !ok {
 			return
 		}
@@ -246,30 +271,46 @@ func (r *runner) do(t *stageTally, j Job, intended time.Duration) (served bool) 
 	started := time.Since(r.start)
 	r.flow.begin(started)
 	r.all.started.Add(1)
-	err := r.config.Call(ctx, j)
-	ended := time.Since(r.start)
-	r.flow.end(ended, started)
+	err := errExit // until Call has returned
+	defer func() {
+		ended := time.Since(r.start)
+		r.flow.end(ended, started)
+		call, calls := seen.last(err, r.told.Load() || ctx.Err() != nil)
+		e := ending{job: j, err: err, call: call, calls: calls, intended: intended, started: started, ended: ended, measured: measured}
+		if e.call != nil {
+			r.told.Store(true)
+		}
+		if at := r.cutAt.Load(); at != 0 && int64(ended) >= at-1 && context.Cause(ctx) == errCut {
+			e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
+		}
+		r.settle(t, &e)
+		served = e.class() == servedCall
+	}()
+	err = r.call(ctx, j)
+	return false // the deferred function knows
+}
 
-	e := ending{job: j, err: err, call: seen.last(err), intended: intended, started: started, ended: ended, measured: measured}
-	if at := r.cutAt.Load(); at != 0 && context.Cause(ctx) == errCut {
-		e.cut = e.call == nil || e.call.Outcome() != tacho.Complete
-	}
+// settle counts a call that has come to its end.
+func (r *runner) settle(t *stageTally, e *ending) {
 	if r.observe && e.call != nil {
 		r.recorder.Observe(e.call)
 	}
 	r.all.add(e.class())
-	t.add(&e, &r.config)
-	if w := r.stageAt(ended); w != nil && !e.cut {
-		w.ended(&e, r.config.Limits)
+	t.add(e, &r.config)
+	if w := r.stageAt(e.ended); w != nil && !e.cut {
+		w.ended(e, r.config.Limits)
 	}
-	if measured {
-		r.rows.write(&e)
+	if e.measured {
+		r.rows.write(e)
 	}
-	return e.class() == servedCall
 }
 
-// stageAt returns the stage in whose window a time lies, nil for none.
+// stageAt returns the stage in whose window, as far as it was played, a time lies,
+// nil for none.
 func (r *runner) stageAt(at time.Duration) *stageTally {
+	if over := r.overAt.Load(); over != 0 && int64(at) >= over-1 {
+		return nil
+	}
 	for _, t := range r.stages {
 		if at >= t.from && at < t.to {
 			return t
@@ -277,8 +318,6 @@ func (r *runner) stageAt(at time.Duration) *stageTally {
 	}
 	return nil
 }
-
-func ctxEnded(ctx context.Context, cause error) bool { return context.Cause(ctx) == cause }
 
 func (t *totals) add(c class) {
 	switch c {
@@ -290,46 +329,3 @@ func (t *totals) add(c class) {
 		t.failed.Add(1)
 	}
 }
-
-// watcher takes the calls that a job makes.
-type watcher struct {
-	mu    sync.Mutex
-	call  *tacho.Call
-	heard chan struct{}
-}
-
-func (w *watcher) add(c *tacho.Call) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.call = c
-	if w.heard != nil {
-		close(w.heard)
-		w.heard = nil
-	}
-}
-
-// last returns the last call. One that its context ended may be told a moment
-// after the call has returned.
-func (w *watcher) last(err error) *tacho.Call {
-	w.mu.Lock()
-	if w.call != nil || err == nil {
-		defer w.mu.Unlock()
-		return w.call
-	}
-	heard := make(chan struct{})
-	w.heard = heard
-	w.mu.Unlock()
-	t := time.NewTimer(patience)
-	defer t.Stop()
-	select {
-	case <-heard:
-	case <-t.C:
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.call
-}
-
-// patience is how long a call that failed is waited for, if a transport measures
-// at all.
-const patience = 100 * time.Millisecond

@@ -70,22 +70,28 @@ func TestProcesses(t *testing.T) {
 
 func TestWorkersAt(t *testing.T) {
 	t.Parallel()
-	stages := []Stage{Workers(2, 10*time.Second), Constant(1, 10*time.Second), Workers(3, 9*time.Second).RampTo(1)}
+	stages := []Stage{Workers(2, 10*time.Second), Constant(1, 10*time.Second), Workers(3, 9*time.Second).RampTo(1), Workers(1, 9*time.Second).RampTo(3)}
 	for _, tt := range []struct {
 		at     time.Duration
+		worker int
 		n      int
 		stage  int
 		next   time.Duration
 		ending bool
 	}{
-		{0, 2, 0, 10 * time.Second, false},
-		{10 * time.Second, 0, 1, 20 * time.Second, false},
-		{20 * time.Second, 3, 2, 23 * time.Second, false},
-		{23 * time.Second, 2, 2, 26 * time.Second, false},
-		{26 * time.Second, 1, 2, 29 * time.Second, false},
-		{29 * time.Second, 0, 0, 0, true},
+		{0, 2, 2, 0, 10 * time.Second, false},
+		{10 * time.Second, 0, 0, 1, 20 * time.Second, false},
+		{20 * time.Second, 3, 3, 2, 29 * time.Second, false},
+		{23 * time.Second, 2, 2, 2, 29 * time.Second, false}, // one whose turn is over has none again
+		{26 * time.Second, 1, 1, 2, 29 * time.Second, false},
+		{29 * time.Second, 1, 1, 3, 32 * time.Second, false},
+		{29 * time.Second, 2, 1, 3, 35 * time.Second, false}, // the third waits for its own turn
+		{29 * time.Second, 3, 1, 3, 38 * time.Second, false},
+		{32 * time.Second, 2, 2, 3, 35 * time.Second, false},
+		{37 * time.Second, 3, 3, 3, 38 * time.Second, false},
+		{38 * time.Second, 0, 0, 0, 0, true},
 	} {
-		n, stage, next, ok := workersAt(stages, tt.at)
+		n, stage, next, ok := workersAt(stages, tt.at, tt.worker)
 		if n != tt.n || stage != tt.stage || next != tt.next || ok == tt.ending {
 			t.Errorf("at %v: %d, stage %d, next %v, %v; want %+v", tt.at, n, stage, next, ok, tt)
 		}
@@ -94,7 +100,7 @@ func TestWorkersAt(t *testing.T) {
 	long := []Stage{Workers(1, 72*time.Hour).RampTo(1 << 20)}
 	steps, last := 0, 0
 	for at := time.Duration(0); ; {
-		n, _, next, ok := workersAt(long, at)
+		n, _, next, ok := workersAt(long, at, last)
 		if !ok {
 			break
 		}

@@ -29,17 +29,11 @@ func ReadPrompts(r io.Reader, limit int, count func(string) int) ([]Prompt, erro
 	if err != nil {
 		return nil, fmt.Errorf("load: prompts: %w", err)
 	}
-	d := json.NewDecoder(in)
-	if first == '[' {
-		if _, err := d.Token(); err != nil {
-			return nil, fmt.Errorf("load: prompts: %w", err)
-		}
-	}
 	var out []Prompt
-	for n := 1; (limit <= 0 || len(out) < limit) && d.More(); n++ {
+	err = objects(in, first == '[', "conversation", func(_ int, d *json.Decoder) (bool, error) {
 		var c conversation
 		if err := d.Decode(&c); err != nil {
-			return nil, fmt.Errorf("load: prompts: conversation %d: %w", n, err)
+			return false, err
 		}
 		if p, answer, ok := c.prompt(); ok {
 			if count != nil && answer != "" {
@@ -47,6 +41,10 @@ func ReadPrompts(r io.Reader, limit int, count func(string) int) ([]Prompt, erro
 			}
 			out = append(out, p)
 		}
+		return limit <= 0 || len(out) < limit, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("load: prompts: %w", err)
 	}
 	if len(out) == 0 {
 		return nil, errors.New(`load: prompts: there is no question in the file: give objects with "conversations", "messages" or "prompt"`)

@@ -57,18 +57,20 @@ type Stage struct {
 	For    time.Duration
 
 	// An open stage: arrivals a second at its beginning and its end, between which
-	// the rate changes linearly. EndRate 0: the rate stays.
+	// the rate changes linearly. EndRate 0: the rate stays; RampTo(0) takes it down.
 	Rate, EndRate float64
 	Process       Process
 
 	// A closed stage: calls at a time at its beginning and its end, between which
-	// their number changes linearly. EndWorkers 0: it stays. A worker thinks for
-	// Think between the end of a call and the next.
+	// their number changes linearly. EndWorkers 0: it stays; RampTo(0) takes it down.
+	// A worker thinks for Think between the end of a call and the next.
 	Workers, EndWorkers int
 	Think               time.Duration
 
 	// A stage that replays arrivals. It ends behind the last if For is 0.
 	Trace []Request
+
+	toNothing bool // by RampTo
 }
 
 // Request is an arrival of a trace.
@@ -101,14 +103,37 @@ func Replay(trace []Request) Stage { return Stage{Trace: trace} }
 func (s Stage) After(warmup time.Duration) Stage { s.Warmup = warmup; return s }
 
 // RampTo returns the stage with a rate, or a number of workers, that changes
-// linearly to the given one over the whole stage, its warm-up included.
+// linearly to the given one, which may be 0, over the whole stage, its warm-up
+// included.
 func (s Stage) RampTo(n float64) Stage {
+	s.EndRate, s.EndWorkers = 0, 0
 	if s.Workers > 0 {
-		s.EndWorkers = int(math.Round(n))
-		return s
+		n = math.Round(n)
+		s.EndWorkers = -1 // no number of workers, as a NaN is none
+		if n >= 0 {
+			s.EndWorkers = int(min(n, maxWorkers+1))
+		}
+	} else {
+		s.EndRate = n
 	}
-	s.EndRate = n
+	s.toNothing = n == 0
 	return s
+}
+
+// endRate is the arrivals a second at the end.
+func (s Stage) endRate() float64 {
+	if s.EndRate == 0 && !s.toNothing {
+		return s.Rate
+	}
+	return s.EndRate
+}
+
+// endWorkers is the calls at a time at the end.
+func (s Stage) endWorkers() int {
+	if s.EndWorkers == 0 && !s.toNothing {
+		return s.Workers
+	}
+	return s.EndWorkers
 }
 
 // Named returns the stage with a name.
@@ -127,11 +152,11 @@ func (s Stage) String() string {
 		return s.Name
 	case s.Trace != nil:
 		return fmt.Sprintf("trace of %d", len(s.Trace))
-	case s.Workers > 0 && s.EndWorkers > 0:
+	case s.Workers > 0 && (s.EndWorkers > 0 || s.toNothing):
 		return fmt.Sprintf("%d→%d workers", s.Workers, s.EndWorkers)
 	case s.Workers > 0:
 		return fmt.Sprintf("%d workers", s.Workers)
-	case s.EndRate > 0:
+	case s.EndRate > 0 || s.toNothing:
 		return fmt.Sprintf("%g→%g/s %v", s.Rate, s.EndRate, s.Process)
 	}
 	return fmt.Sprintf("%g/s %v", s.Rate, s.Process)
@@ -164,6 +189,10 @@ func (s Stage) check() error {
 		return errors.New("give one of a rate, a number of workers and a trace")
 	case s.Warmup < 0 || s.For < 0 || s.Think < 0:
 		return errors.New("a time is negative")
+	case s.Trace != nil && s.toNothing:
+		return errors.New("a trace has no rate that RampTo changes")
+	case s.Trace != nil && s.For == 0 && s.length() <= s.Warmup+time.Nanosecond:
+		return errors.New("no arrival of the trace lies behind its first moment and the warm-up: set For")
 	case s.Trace == nil && s.For == 0:
 		return errors.New("it has no measured time: set For")
 	case bad(s.Rate) || bad(s.EndRate):

@@ -3,15 +3,10 @@
 package load
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"net/http"
-	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -23,6 +18,7 @@ type ending struct {
 	job                      Job
 	err                      error
 	call                     *tacho.Call // nil: nobody measured one
+	calls                    int         // that Call made, of which call is the last
 	intended, started, ended time.Duration
 	measured                 bool // its intended start lies in its stage's window
 	cut                      bool // by the end of the run
@@ -159,9 +155,15 @@ func (t *stageTally) add(e *ending, c *Config) {
 	if n := e.call.Usage().CacheRead; n.N > 0 {
 		t.Cached++
 	}
+	if e.calls > 1 || len(e.call.Attempts()) > 1 || e.call.Attempt() > 1 {
+		t.Retried++
+	}
 	deadline := e.call.Outcome() == tacho.Deadline
 	if deadline {
 		t.Deadlines++
+	}
+	if e.call.Outcome() == tacho.Complete && e.otherKind() != "" {
+		return // a web page's times would make the model look fast
 	}
 	of := &t.plain
 	if e.call.Streaming() || (e.cut || deadline) && e.call.StreamRequested() {
@@ -194,12 +196,13 @@ func (t *stageTally) ended(e *ending, limits []budget.Limit) {
 
 // good reports whether a call kept the limits, from its intended start on. One
 // that was cut off before a limit is undecided, as is one whose first token may
-// have come earlier than it was read; one that was cancelled is, too.
+// have come earlier than it was read, and one that nothing measured; one that was
+// cancelled is, too.
 func (e *ending) good(limits []budget.Limit) (good, decided bool) {
 	switch e.class() {
 	case servedCall:
 		if e.call == nil {
-			return len(limits) == 0, true
+			return true, len(limits) == 0
 		}
 	case refusedCall, failedCall:
 		return false, true
@@ -211,8 +214,9 @@ func (e *ending) good(limits []budget.Limit) (good, decided bool) {
 			if !counted(l.Figure) {
 				continue
 			}
+			// The last token so far is not the last one.
 			if e.call != nil {
-				if d, ok := e.call.Figure(l.Figure); ok && l.Figure != tacho.Duration {
+				if d, ok := e.call.Figure(l.Figure); ok && l.Figure != tacho.Duration && l.Figure != tacho.TTLT {
 					if e.fromIntended(d) > l.AtMost {
 						return false, true
 					}
@@ -256,76 +260,4 @@ func counted(f tacho.Figure) bool {
 		return true
 	}
 	return false
-}
-
-// ErrorCount is how often calls came to nothing for one reason.
-type ErrorCount struct {
-	What   string `json:"what"`
-	Count  int64  `json:"count"`
-	Advice string `json:"advice,omitempty"`
-}
-
-// maxErrors bounds the reasons that are told apart.
-const maxErrors = 20
-
-// note counts a call that was not served by its reason. Texts of errors are not
-// kept: they may hold content.
-func (t *stageTally) note(e *ending) {
-	what, advice := e.reason()
-	if t.errors == nil {
-		t.errors = map[string]*ErrorCount{}
-	}
-	n := t.errors[what]
-	if n == nil {
-		if len(t.errors) >= maxErrors {
-			what, advice = "other", ""
-		}
-		if n = t.errors[what]; n == nil {
-			n = &ErrorCount{What: what, Advice: advice}
-			t.errors[what] = n
-		}
-	}
-	n.Count++
-}
-
-func (e *ending) reason() (what, advice string) {
-	if errors.Is(e.err, syscall.EADDRNOTAVAIL) {
-		return "no local port is free", "Connections are opened faster than ports become free: " +
-			"give tacho.WithConcurrency as many as calls are in flight, so that connections are kept, or bound the calls in flight."
-	}
-	if errors.Is(e.err, syscall.EMFILE) {
-		return "too many open files", "Raise the limit (ulimit -n), or bound the calls in flight."
-	}
-	if e.cut {
-		return "cut off by the end of the run", ""
-	}
-	if e.call == nil {
-		return "not measured", "Call made no call through a tacho.Transport, or with another context."
-	}
-	what = e.call.Outcome().String()
-	if status, ok := e.call.Status(); ok && status >= 300 {
-		what = strconv.Itoa(status) + " " + http.StatusText(status)
-	}
-	f, ok := e.call.Failure()
-	switch {
-	case ok && f.Code != "":
-		what += " (" + f.Code + ")"
-	case ok && f.Type != "":
-		what += " (" + f.Type + ")"
-	case e.call.Outcome() == tacho.Complete:
-		if what = e.otherKind(); what == "" {
-			what = "answer not accepted by Call"
-		}
-	}
-	return what, ""
-}
-
-func sortedErrors(m map[string]*ErrorCount) (list []ErrorCount) {
-	for _, e := range m {
-		list = append(list, *e)
-	}
-	slices.SortFunc(list, func(a, b ErrorCount) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.What, b.What))
-	})
-	return list
 }

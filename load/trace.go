@@ -4,11 +4,13 @@ package load
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -35,18 +37,19 @@ func ReadTrace(r io.Reader) ([]Request, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load: trace: %w", err)
 	}
-	read := readCSV
+	var out []Request
 	if first == '{' {
-		read = readJSONL
+		out, err = readJSONL(in)
+	} else {
+		out, err = readCSV(in)
 	}
-	out, err := read(in)
 	if err != nil {
 		return nil, fmt.Errorf("load: trace: %w", err)
 	}
 	if len(out) == 0 {
 		return nil, errors.New("load: trace: there is no arrival in it")
 	}
-	slices.SortStableFunc(out, func(a, b Request) int { return int(min(1, max(-1, a.At-b.At))) })
+	slices.SortStableFunc(out, func(a, b Request) int { return cmp.Compare(a.At, b.At) })
 	from := out[0].At
 	for i := range out {
 		out[i].At -= from
@@ -87,12 +90,17 @@ func readCSV(r io.Reader) (out []Request, err error) {
 		return nil, err
 	}
 	columns := make([]column, len(head))
+	var has columnSet
 	for i, name := range head {
 		columns[i] = columnNamed(strings.TrimSpace(name))
+		if err := has.add(columns[i], name); err != nil {
+			return nil, fmt.Errorf("the head line: %w", err)
+		}
 	}
-	if !slices.Contains(columns, columnTime) && !slices.Contains(columns, columnStamp) {
+	if !has.time() {
 		return nil, fmt.Errorf("the head line %q has no column time or timestamp", strings.Join(head, ","))
 	}
+	stamps := stamps{unit: time.Second}
 	for {
 		fields, err := c.Read()
 		if errors.Is(err, io.EOF) {
@@ -104,7 +112,7 @@ func readCSV(r io.Reader) (out []Request, err error) {
 		line, _ := c.FieldPos(0)
 		var q Request
 		for i, f := range fields {
-			if err := q.set(columns[i], strings.TrimSpace(f), time.Second); err != nil {
+			if err := q.set(columns[i], strings.TrimSpace(f), &stamps); err != nil {
 				return nil, fmt.Errorf("line %d: %s: %w", line, head[i], err)
 			}
 		}
@@ -113,47 +121,86 @@ func readCSV(r io.Reader) (out []Request, err error) {
 }
 
 func readJSONL(r io.Reader) (out []Request, err error) {
-	d := json.NewDecoder(r)
-	d.UseNumber()
-	for n := 1; d.More(); n++ {
+	stamps := stamps{unit: time.Millisecond}
+	err = objects(r, false, "object", func(_ int, d *json.Decoder) (bool, error) {
 		var fields map[string]any
 		if err := d.Decode(&fields); err != nil {
-			return nil, fmt.Errorf("object %d: %w", n, err)
+			return false, err
 		}
 		var q Request
-		timed := false
-		for name, v := range fields {
+		var has columnSet
+		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			col := columnNamed(name)
-			timed = timed || col == columnTime || col == columnStamp
-			text, isNumber := v.(json.Number)
+			if err := has.add(col, name); err != nil {
+				return false, err
+			}
+			text, isNumber := fields[name].(json.Number)
 			if !isNumber {
-				s, _ := v.(string)
+				s, _ := fields[name].(string)
 				text = json.Number(s)
 			}
-			if err := q.set(col, text.String(), time.Millisecond); err != nil {
-				return nil, fmt.Errorf("object %d: %s: %w", n, name, err)
+			if err := q.set(col, text.String(), &stamps); err != nil {
+				return false, fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if !timed {
-			return nil, fmt.Errorf("object %d has no time or timestamp", n)
+		if !has.time() {
+			return false, errors.New("there is no time or timestamp")
 		}
 		out = append(out, q)
+		return true, nil
+	})
+	return out, err
+}
+
+// columnSet are the columns that there are, by what they say, with their names.
+type columnSet [columnOutput + 1]string
+
+// add adds a column, of which there may be one that says the same.
+func (s *columnSet) add(c column, name string) error {
+	at := c
+	switch {
+	case c == noColumn:
+		return nil
+	case c == columnStamp:
+		at = columnTime
 	}
-	return out, nil
+	if s[at] != "" {
+		return fmt.Errorf("%s and %s say the same: leave one out", s[at], name)
+	}
+	s[at] = cmp.Or(name, "a column without a name")
+	return nil
+}
+
+func (s *columnSet) time() bool { return s[columnTime] != "" }
+
+// stamps are the timestamps of a file: all numbers of a unit, or all dates.
+type stamps struct {
+	unit           time.Duration
+	numbers, dates bool
+}
+
+func (s *stamps) moment(text string) (at time.Duration, err error) {
+	if at, err = moment(text, s.unit); err == nil {
+		s.numbers = true
+	} else if at, err = dateTime(text); err == nil {
+		s.dates = true
+	}
+	if s.numbers && s.dates {
+		return 0, fmt.Errorf("%q: others are of another kind: give numbers, or dates and times", text)
+	}
+	return at, err
 }
 
 // maxTraceTokens bounds a count of tokens.
 const maxTraceTokens = 10_000_000
 
-// set sets what a column says; stamp is the unit of a timestamp that is a number.
-func (q *Request) set(c column, text string, stamp time.Duration) (err error) {
+// set sets what a column says.
+func (q *Request) set(c column, text string, s *stamps) (err error) {
 	switch c {
 	case columnTime:
 		q.At, err = moment(text, time.Second)
 	case columnStamp:
-		if q.At, err = moment(text, stamp); err != nil {
-			q.At, err = dateTime(text)
-		}
+		q.At, err = s.moment(text)
 	case columnPrompt:
 		q.PromptTokens, err = tokens(text)
 	case columnOutput:
@@ -170,11 +217,14 @@ func moment(text string, unit time.Duration) (time.Duration, error) {
 	return time.Duration(math.Round(v * float64(unit))), nil
 }
 
-// dateTime reads a date and time as one since 2000, in which a Duration holds
-// some 290 years.
+// dateTime reads a date and time as one since 2000. Half of what a Duration holds
+// are 146 years.
 func dateTime(text string) (time.Duration, error) {
 	for _, layout := range []string{time.RFC3339Nano, "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999", "2006-01-02T15:04:05.999999999"} {
 		if t, err := time.Parse(layout, text); err == nil {
+			if y := t.Year(); y < 1900 || y > 2100 {
+				return 0, fmt.Errorf("%q is not within the years 1900 to 2100", text)
+			}
 			return t.Sub(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)), nil
 		}
 	}

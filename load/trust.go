@@ -28,6 +28,9 @@ func (r *Result) Warnings() (w []string) {
 	if err := r.Err(); err != nil {
 		w = append(w, strings.TrimPrefix(err.Error(), "load: "))
 	}
+	if n, err := segmentsOf(r.Segments); err == nil && len(r.Segments) > 1 && len(r.Segments) < n {
+		w = append(w, fmt.Sprintf("of %d segments of the schedule these are %s: what was offered and served is theirs alone", n, strings.Join(r.Segments, ", ")))
+	}
 	w = append(w, r.Health.Warnings()...)
 	for _, c := range []struct {
 		what string
@@ -40,7 +43,9 @@ func (r *Result) Warnings() (w []string) {
 		{"Little's law is off by more than 5 %: the stage is short for its calls, or not steady", (*StageResult).unsteady},
 		{"over-saturated: calls in flight grew without end, so that latencies depend on how long the stage lasts", (*StageResult).saturated},
 		{"answers reported tokens from a prompt cache, which flatters first tokens", (*StageResult).cached},
+		{"calls took more than one try: refusals and failures before the last one are in no count, and their time is in the latencies", (*StageResult).retried},
 		{"calls were not measured: make them through a tacho.Transport, with the context that Call got", (*StageResult).unmeasured},
+		{"the limits of a good call decide nothing of calls that have no such figure", (*StageResult).unjudged},
 		{"calls were cut off by the end of the run; quantiles among them are bounds from below", (*StageResult).cutOff},
 		{"the recorder has none of the calls: give it to Call's transport by tacho.WithRecorder, and make it by load.NewRecorder", (*StageResult).unrecorded},
 	} {
@@ -62,7 +67,7 @@ func (h Health) Warnings() (w []string) {
 	if c := h.CPU; c != nil && *c > maxCPU {
 		w = append(w, fmt.Sprintf("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c))
 	}
-	if s := h.Stalls; s.Count() >= tacho.Needed(0.99) {
+	if s := orEmpty(h.Stalls); s.Count() >= tacho.Needed(0.99) {
 		if p99, ok := s.Quantile(0.99); ok && p99 > maxStallP99 {
 			w = append(w, fmt.Sprintf("sleeps overshot by %v (P99): this machine stalls, and latencies below that say little", p99.Round(100*time.Microsecond)))
 		}
@@ -84,8 +89,14 @@ func of(n, all int64) string {
 func (s *StageResult) missed() string     { return of(s.Missed, s.Offered) }
 func (s *StageResult) notStarted() string { return of(s.NotStarted, s.Offered) }
 func (s *StageResult) cached() string     { return of(s.Cached, s.Started) }
+func (s *StageResult) retried() string    { return of(s.Retried, s.Started) }
 func (s *StageResult) unmeasured() string { return of(s.Unmeasured, s.Started) }
-func (s *StageResult) cutOff() string     { return of(s.CutOff, s.Started) }
+
+// unjudged are the served calls among those that are undecided.
+func (s *StageResult) unjudged() string {
+	return of(max(0, s.Undecided-s.CutOff-s.Cancelled), s.Started)
+}
+func (s *StageResult) cutOff() string { return of(s.CutOff, s.Started) }
 
 func (s *StageResult) delayed() string {
 	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {
@@ -118,7 +129,8 @@ func (s *StageResult) saturated() string {
 }
 
 func (s *StageResult) unrecorded() string {
-	if s.Snapshot.Streams.Calls()+s.Snapshot.Plain.Calls() > 0 {
+	// Redirects are no calls to a recorder; that nothing was served is told anyway.
+	if s.Served == 0 || s.Snapshot.Streams.Calls()+s.Snapshot.Plain.Calls() > 0 {
 		return ""
 	}
 	return of(s.Started-s.Unmeasured, s.Started)

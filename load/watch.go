@@ -29,15 +29,17 @@ func (r *runner) watch(quit <-chan struct{}) {
 			}
 		}
 		inFlight, area := r.flow.now(now, at)
-		if t := r.stages[at]; t.stage.Open() && now >= t.from+time.Second && now < t.to {
+		// Behind the end of the schedule, or an early one, calls in flight only fall.
+		if t := r.stages[at]; t.stage.Open() && now >= t.from+time.Second && now < t.to && r.overAt.Load() == 0 {
 			if g.stage != at {
 				g = growth{stage: at}
 			}
-			// The mean of the last second, so that a moment says little.
-			if g.known {
-				g.add(area - g.area)
+			// The mean since the last time, so that a moment says little: a second, or
+			// more after a Progress that took its time.
+			if past := now - g.at; g.known && past > 0 {
+				g.add((area - g.area) / past.Seconds())
 			}
-			g.area, g.known = area, true
+			g.at, g.area, g.known = now, area, true
 			if g.growing() {
 				t.saturated.Store(true)
 				r.saturated(t, now)
@@ -69,6 +71,7 @@ func (r *runner) saturated(t *stageTally, now time.Duration) {
 // so that a stage of days takes no more room than one of minutes.
 type growth struct {
 	stage int
+	at    time.Duration
 	area  float64
 	known bool
 

@@ -48,9 +48,11 @@ func (p *program) run(ctx context.Context, args []string) int {
 		fmt.Fprintf(p.stderr, "latency: %v\n", err)
 		return cli.Failed
 	}
-	rec := load.NewRecorder(s.names...)
 	var configs []load.Config
+	var recorders []*tacho.Recorder // of the places: the kinds of calls are stages of one
 	for _, pl := range places {
+		rec := load.NewRecorder(s.names...)
+		recorders = append(recorders, rec)
 		client, err := tacho.NewClient(pl.url, s.target.Key, append(pl.options, tacho.WithRecorder(rec))...)
 		if err != nil {
 			return cli.Bad(p.stderr, "latency", err)
@@ -65,8 +67,10 @@ func (p *program) run(ctx context.Context, args []string) int {
 	if err != nil {
 		return cli.Bad(p.stderr, "latency", err)
 	}
-	m := measured{s: s, places: places, began: began, results: results,
-		all: rec.Total().Where("warmup", "")}
+	m := measured{s: s, places: places, began: began, results: results}
+	for _, rec := range recorders {
+		m.all = m.all.Merge(rec.Total().Where("warmup", ""))
+	}
 	r := m.report()
 	if err := r.WriteText(p.stdout, term.ScreenOf(p.stdout, p.env).Width); err != nil {
 		fmt.Fprintf(p.stderr, "latency: %v\n", err)

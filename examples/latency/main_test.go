@@ -123,3 +123,30 @@ func TestFlags(t *testing.T) {
 		}
 	}
 }
+
+// Each place is told with its own URL, without the credentials in it.
+func TestPlacesByURL(t *testing.T) {
+	t.Parallel()
+	s := settings{from: []from{{[]string{"region", "eu"}, "https://key:secret@eu.example.com/v1"}, {[]string{"region", "us"}, "https://us.example.com/v1"}}}
+	s.target.Shown = "https://eu.example.com/v1"
+	list, stop, err := (&program{}).places(s)
+	defer stop()
+	if err != nil || len(list) != 2 {
+		t.Fatal(list, err)
+	}
+	if list[0].shown == list[1].shown || strings.Contains(list[0].shown, "secret") || list[1].shown != "https://us.example.com/v1" {
+		t.Errorf("%q, %q", list[0].shown, list[1].shown)
+	}
+}
+
+// Warnings of streams and plain calls are told apart.
+func TestWarningsByKind(t *testing.T) {
+	t.Parallel()
+	fails := []sim.Option{sim.WithScript(sim.Script{Status: 500})}
+	r := drive(t, 0, fails, "-rate", "1", "-duration", "2s")
+	for _, want := range []string{"region=eu, device=desktop, streams: none of 2", "region=eu, device=desktop, plain calls: none of"} {
+		if text := strings.Join(strings.Fields(r.stdout), " "); !strings.Contains(text, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+}

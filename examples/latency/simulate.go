@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/sim"
 )
 
@@ -53,7 +54,7 @@ func (p *program) places(s settings) (list []place, stop func(), err error) {
 		}
 	}
 	for _, f := range s.from {
-		list = append(list, place{labels: f.labels, url: f.url, shown: s.target.Shown, options: []tacho.ClientOption{tacho.WithConcurrency(256)}})
+		list = append(list, place{labels: f.labels, url: f.url, shown: report.CleanURL(f.url), options: []tacho.ClientOption{tacho.WithConcurrency(256)}})
 	}
 	if len(list) > 0 {
 		return list, stop, nil

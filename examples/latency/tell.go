@@ -77,10 +77,17 @@ func (m measured) warnings(r *report.Report) {
 		r.Incomplete = r.Incomplete || res.Incomplete != ""
 		own := res.Health.Warnings()
 		for _, w := range res.Warnings() {
-			place := strings.Join(pairs(m.places[i/len(m.s.kinds())].labels), ", ")
+			where := pairs(m.places[i/len(m.s.kinds())].labels)
+			if m.s.only == "both" {
+				kind := "streams"
+				if m.s.kinds()[i%2] {
+					kind = "plain calls"
+				}
+				where = append(where, kind)
+			}
 			switch {
-			case !slices.Contains(own, w) && place != "":
-				r.Warn(place + ": " + w)
+			case !slices.Contains(own, w) && len(where) > 0:
+				r.Warn(strings.Join(where, ", ") + ": " + w)
 			case !slices.Contains(own, w) || i == 0: // of the process, in which all are
 				r.Warn(w)
 			}
@@ -141,7 +148,7 @@ func (m measured) kinds() report.Section {
 			report.N(s.Plain.Outcome(tacho.Complete)), mean(s.Plain, tacho.TTFB), mean(s.Plain, tacho.Duration))...)
 	})
 	return report.Section{Heading: "Streams and plain calls side by side", Table: t, Notes: []string{
-		"Means of complete calls. A stream shows its first token while the rest is made; a plain call's first byte comes with the whole answer."}}
+		"Whole answers are means of complete calls, first tokens of all that came to one. A stream shows its first token while the rest is made; a plain call's first byte comes with the whole answer."}}
 }
 
 // tokens tells first and last token apart.

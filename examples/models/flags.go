@@ -8,6 +8,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,6 +62,8 @@ type settings struct {
 	limits          []budget.Limit
 	simulated       bool
 	note            string
+	merged          bool // no flags of a load were given
+	ended           time.Time
 }
 
 // published is the load of the report of 2024 (tokens of system instruction and
@@ -139,6 +142,8 @@ func (s *settings) resolve(fs *flag.FlagSet, target *cli.TargetFlags, env func(s
 		return errors.New("-rates and -concurrency are empty: there is no load")
 	case s.system < 0 || s.context < 1 || s.maxTokens < 1:
 		return errors.New("-system, -context, -max-tokens: give 1 or more")
+	case !(s.temperature >= 0 && s.temperature <= 100), !(s.topP >= 0 && s.topP <= 1):
+		return fmt.Errorf("-temperature %g, -top-p %g: give 0 or more, and 0 to 1", s.temperature, s.topP)
 	case s.scale < 1 || s.scale > 64:
 		return fmt.Errorf("-scale %d: give 1 to 64", s.scale)
 	case given["scale"] && !s.simulated:
@@ -199,6 +204,9 @@ func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, k
 		if name == "" || own && url == "" {
 			return nil, "", "", fmt.Errorf("-model %q: give NAME or NAME=URL, with commas between them", part)
 		}
+		if slices.ContainsFunc(list, func(m model) bool { return m.name == name }) {
+			return nil, "", "", fmt.Errorf("-model: %s is there twice: name each model once, for the report tells them apart by name", name)
+		}
 		m := model{name: name, url: cmp.Or(url, t.URL)}
 		if m.shown = t.Shown; own {
 			m.shown = report.CleanURL(url)
@@ -212,7 +220,11 @@ func modelsOf(target *cli.TargetFlags, env func(string) string) (list []model, k
 func (s settings) stages() (list []load.Stage) {
 	list = append(list, load.Workers(1, min(unloaded, s.flags.Duration+s.flags.Warmup)).Named("unloaded"))
 	if s.trace != nil {
-		return append(list, load.Replay(s.trace).Named("trace"))
+		t := load.Replay(s.trace).Named("trace")
+		if s.trace[len(s.trace)-1].At == 0 {
+			t.For = s.flags.Duration // of one moment, which is no time
+		}
+		return append(list, t)
 	}
 	for _, r := range s.rates {
 		list = append(list, s.flags.Open(r))

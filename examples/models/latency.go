@@ -75,7 +75,7 @@ func quantile(l *load.Latency, q float64) report.Cell {
 // charts shows the distributions of the first tokens of the last open stage that
 // all models have.
 func charts(sides []*side) report.Section {
-	c := &report.Quantiles{Title: "Time to first token, complete calls of all stages, from their start"}
+	c := &report.Quantiles{Title: "Time to first token, calls of all stages, from their start"}
 	for _, sd := range sides {
 		h := new(tacho.Histogram)
 		for i := range sd.result.Stages {

@@ -144,6 +144,9 @@ func TestFlags(t *testing.T) {
 	}{
 		{[]string{"-rates", "x"}, `-rates "x": give numbers above 0`},
 		{[]string{"-rates", "", "-concurrency", ""}, "there is no load"},
+		{[]string{"-temperature", "NaN"}, "-temperature NaN"},
+		{[]string{"-top-p", "-1"}, "-top-p -1"},
+		{[]string{"-base-url", "http://x.invalid/v1", "-model", "a,b,a"}, "a is there twice"},
 		{[]string{"-concurrency", "1.5"}, "callers are whole"},
 		{[]string{"-duration", "0s"}, "-duration 0s"},
 		{[]string{"-segment", "3/2"}, `-segment "3/2"`},
@@ -192,6 +195,69 @@ func TestMerge(t *testing.T) {
 		if r := drive(t, 0, bad...); r.code != 2 {
 			t.Errorf("%q: exit code %d, %s", bad, r.code, r.stderr)
 		}
+	}
+}
+
+// A merged report says what the files say, and nothing of flags that nobody gave:
+// its time is that of the load, not up to the merging.
+func TestMergedParameters(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const text = `{"m":{"start":"2026-01-02T03:04:05Z","seed":42,"segments":["1/2"],"stages":[
+		{"name":"20/s","open":true,"start":"2026-01-02T03:04:15Z","window_ns":60000000000,"offered":600,"started":600,"served":600,"ended_served":600},
+		{"name":"3 workers","workers":3,"start":"2026-01-02T03:05:15Z","window_ns":30000000000,"started":1,"served":1}]}}`
+	if err := os.WriteFile(filepath.Join(dir, "load.json"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := drive(t, 0, "merge", dir)
+	for _, not := range []string{"max_tokens 0", "temperature 0", "0s of warm-up", "; arrivals"} {
+		if strings.Contains(r.stdout, not) {
+			t.Errorf("the report has %q", not)
+		}
+	}
+	for _, want := range []string{"2026-01-02 03:04:05 UTC, 1m40s", "42"} {
+		if !strings.Contains(r.stdout, want) {
+			t.Errorf("the report has no %q:\n%.1500s", want, r.stdout)
+		}
+	}
+}
+
+// More than the bound on callers is served where calls of the stage before it end
+// in a stage that is short: the report says so.
+func TestServedBeyondBound(t *testing.T) {
+	t.Parallel()
+	r := drive(t, 0, "-rates", "20", "-concurrency", "3", "-duration", "1s", "-warmup", "300ms", "-max-in-flight", "8")
+	if r.code != 0 || !strings.Contains(r.stdout, "calls of the stage before") {
+		t.Errorf("exit code %d, %s\n%.4000s", r.code, r.stderr, r.stdout)
+	}
+}
+
+// A file that is no result, or half of one, is an error or a report, and no crash.
+func TestMergeOfLittle(t *testing.T) {
+	t.Parallel()
+	for text, code := range map[string]int{
+		"null": 2, "{}": 2, `{"m":null}`: 2, "[]": 2, "": 2, `{"m":{"stages":[{"offered":-1}]}}`: 2,
+		`{"m":{}}`: 1, `{"m":{"stages":[{}]}}`: 1, `{"m":{"segments":["1/2"],"stages":[{"name":"a","streams":null}]}}`: 1,
+	} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "load.json"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if r := drive(t, 0, "merge", dir); r.code != code || r.stderr == "" || strings.Contains(r.stdout, "NaN") {
+			t.Errorf("%q: exit code %d, want %d, %s", text, r.code, code, r.stderr)
+		}
+	}
+}
+
+// A trace of one moment has a length all the same.
+func TestTraceOfAMoment(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "trace.csv")
+	if err := os.WriteFile(file, []byte("time\n7\n7\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := drive(t, 0, "-trace", file, "-duration", "20s"); r.code != 0 || !strings.Contains(r.stdout, "0.100") {
+		t.Errorf("exit code %d, %s\n%.3000s", r.code, r.stderr, r.stdout)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"io"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/examples/internal/loads"
@@ -31,23 +30,21 @@ func (p *program) merge(args []string) int {
 	if err != nil {
 		return cli.Bad(p.stderr, "models merge", err)
 	}
-	began := time.Now()
+	began := sides[0].result.Start
+	s.ended = began
 	for _, sd := range sides {
 		if sd.result.Start.Before(began) {
 			began = sd.result.Start
 		}
+		for _, st := range sd.result.Stages {
+			if end := st.Start.Add(st.Window); end.After(s.ended) {
+				s.ended = end
+			}
+		}
 	}
-	s.prompts = given{}
+	s.merged = true
 	return p.finish(s, sides, began)
 }
-
-// given stands for prompts that the generators had.
-type given struct{}
-
-func (given) Prompt(load.Job) load.Prompt { return load.Prompt{} }
-
-// String says what was sent.
-func (given) String() string { return "as the generators had them" }
 
 // merged reads and merges the results in folders, by model.
 func merged(dirs []string) (sides []*side, err error) {
@@ -63,7 +60,13 @@ func merged(dirs []string) (sides []*side, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+		if len(one) == 0 {
+			return nil, fmt.Errorf("%s: there is no model's result in it", name)
+		}
 		for model, r := range one {
+			if r == nil {
+				return nil, fmt.Errorf("%s: %s has no result", name, model)
+			}
 			if have := all[model]; have != nil {
 				if r, err = have.Merge(r); err != nil {
 					return nil, fmt.Errorf("%s: %s: %w", name, model, err)

@@ -18,7 +18,15 @@ import (
 func tell(s settings, sides []*side, began time.Time) *report.Report {
 	r := &report.Report{Program: "models", Title: "Models under the same load", Start: began, End: time.Now(),
 		Subject: "The same calls to each model, side by side: at a rate (open loop), and by a number of callers (closed loop)."}
-	parameters(r, s, sides)
+	if s.merged {
+		r.End = s.ended
+		r.Param("call, stages", "as the generators had them: see their reports")
+		for _, sd := range sides {
+			r.Param(sd.name, fmt.Sprintf("%s, seed %d", sd.shown, sd.result.Seed))
+		}
+	} else {
+		parameters(r, s, sides)
+	}
 	for i, sd := range sides {
 		own := sd.result.Health.Warnings()
 		for _, w := range sd.result.Warnings() {
@@ -47,6 +55,7 @@ func tell(s settings, sides []*side, began time.Time) *report.Report {
 		if len(sd.result.Stages) > 0 {
 			v := report.Verdicts(verdicts(objectives(s), sd))
 			v.Heading = "Objectives: " + sd.name
+			v.Notes = append(v.Notes, "Judged from the calls' actual start; the time before it is in the tables from the intended start.")
 			r.Add(v)
 		}
 	}
@@ -147,7 +156,7 @@ func open(s settings, sides []*side) report.Section {
 			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
 	return report.Section{Heading: "At a rate (open loop)", Table: t, Notes: []string{
-		"Offered and refused are of the calls whose intended start lies in the measured time; served, tokens of those that ended in it. Means are of complete calls, from their start."}}
+		"Offered and refused are of the calls whose intended start lies in the measured time; served, tokens of those that ended in it. Means are from the calls' start, of all that came to a first token."}}
 }
 
 // closed tells the same of callers, with the bound on what they can get.
@@ -163,8 +172,13 @@ func closed(s settings, sides []*side) report.Section {
 	}
 	each(sides, func(s *load.StageResult) bool { return !s.Open && s.Name != "unloaded" }, func(name string, s *load.StageResult) {
 		c := known[name]
-		t.Row(append([]report.Cell{report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.ServedRate()),
-			report.Opt(report.PerSecond)(load.Bound(s.Workers, c.unloaded, s.Think, c.capacity)),
+		x, _ := s.ServedRate()
+		most, ok := load.Bound(s.Workers, c.unloaded, s.Think, c.capacity)
+		bound := report.Opt(report.PerSecond)(most, ok)
+		if ok && x > 1.05*most {
+			bound = bound.Note("More was served: calls of the stage before ended in this one, or it is too short for its calls.")
+		}
+		t.Row(append([]report.Cell{report.S(s.Name), report.S(name), report.Opt(report.PerSecond)(s.ServedRate()), bound,
 			share(s.TooMany, s.Started), share(s.Unavailable, s.Started), share(s.Failed, s.Started),
 			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
@@ -198,8 +212,13 @@ func ceilingOf(sd *side) *ceiling {
 	return c
 }
 
-// tenth rounds what is known no better.
-func tenth(v float64) report.Cell { return report.Number(math.Round(v*10) / 10) }
+// tenth rounds to tenths what is large enough for them.
+func tenth(v float64) report.Cell {
+	if v >= 10 {
+		v = math.Round(v*10) / 10
+	}
+	return report.Number(v)
+}
 
 // flows tells Little's law beside the measurement.
 func flows(sides []*side) report.Section {
