@@ -128,7 +128,7 @@ type reader struct {
 // needs, for a fraction of its time.
 type readers struct {
 	pool   sync.Pool
-	prints wire.Fingerprints
+	common wire.Common
 }
 
 func (p *readers) get() *reader {
@@ -136,7 +136,7 @@ func (p *readers) get() *reader {
 		return r
 	}
 	r := new(reader)
-	r.Share(&p.prints)
+	r.Share(&p.common)
 	return r
 }
 

@@ -16,6 +16,7 @@ type Decoder struct {
 	fault   bool
 	began   bool // a byte of the current document was read
 	discard bool
+	shaped  bool // it may have the shape of the answer before
 
 	m    machine
 	memo memo
@@ -35,16 +36,17 @@ type Decoder struct {
 
 	choices int32 // begun in the document
 
-	prints *Fingerprints // nil: each answer has its own
+	common *Common // nil: each answer has its own
 
 	errs    errFlags
 	payload bool   // the document has what an answer has
 	usage0  uint16 // the counts of the document that are not 0
 }
 
-// Init makes d ready for a response of the API whose facts go to f. A stream's
-// events are told apart by Begin and End; a plain body is one document. Capture
-// keeps the content in f.Captured, whose limits hold if there is one.
+// Init makes d ready for a response of the API whose facts go to f, in which there
+// are none yet but those of its header. A stream's events are told apart by Begin
+// and End; a plain body is one document. Capture keeps the content in f.Captured,
+// whose limits hold if there is one.
 func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 	d.reset()
 	d.api, d.stream, d.facts = api, stream, f
@@ -55,13 +57,14 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 		d.kept = &captured{part: f.Captured.scratch()}
 	}
 	d.memo.off = !stream || capture
+	d.shaped = !stream && !capture && d.common != nil && (api == ChatCompletions || api == Completions)
 	d.Begin()
 }
 
 // reset makes d as new, but for the room that it has for tokens and a pattern.
 func (d *Decoder) reset() {
 	tok, pattern := d.m.tok[:0], d.memo.pattern[:0]
-	*d = Decoder{prints: d.prints}
+	*d = Decoder{common: d.common}
 	d.m.tok, d.memo.pattern = tok, pattern
 }
 
@@ -120,7 +123,11 @@ func (d *Decoder) Write(p []byte) (int, error) {
 		d.kept.raw.from = 0
 	}
 	if d.memo.learn = d.memo.learn && d.m.st == mDone; d.memo.learn {
-		d.memo.pattern = append(d.memo.pattern[:0], p...)
+		if d.shaped {
+			d.learnShape(p)
+		} else {
+			d.memo.pattern = append(d.memo.pattern[:0], p...)
+		}
 	}
 	return len(p), nil
 }
@@ -130,6 +137,7 @@ func (d *Decoder) End() Event {
 	if d.memo.hit {
 		return d.ev
 	}
+	d.shaped = false // a further document adds to the facts of the first
 	d.memoGiveUp()
 	m := &d.m
 	switch {

@@ -20,12 +20,17 @@ type Modalities struct{ Text, Image, Audio int64 }
 // Sum returns the tokens of all.
 func (m Modalities) Sum() int64 { return m.Text + m.Image + m.Audio }
 
-// Fingerprints keeps the Detail of the answers whose fingerprint is the last one
-// seen. The zero value is ready; it is safe for concurrent use.
-type Fingerprints struct{ last atomic.Pointer[Detail] }
+// Common keeps what the answers of one server have in common: the Detail of those
+// whose fingerprint is the last one seen, and the shape of the last plain one. The
+// zero value is ready; it is safe for concurrent use.
+type Common struct {
+	last   atomic.Pointer[Detail]
+	shape  atomic.Pointer[shape]
+	missed atomic.Uint32 // answers in a row without the shape
+}
 
 // of returns a shared Detail.
-func (f *Fingerprints) of(print []byte) *Detail {
+func (f *Common) of(print []byte) *Detail {
 	if f == nil {
 		return &Detail{Fingerprint: string(print)}
 	}
@@ -38,14 +43,14 @@ func (f *Fingerprints) of(print []byte) *Detail {
 }
 
 // Share lets d use what others have found in f.
-func (d *Decoder) Share(f *Fingerprints) { d.prints = f }
+func (d *Decoder) Share(f *Common) { d.common = f }
 
 func (d *Decoder) setFingerprint(b []byte) {
 	f := d.facts
 	switch {
 	case len(b) == 0:
 	case f.Detail == nil || f.Detail.shared && f.Detail.Fingerprint != string(b):
-		f.Detail = d.prints.of(b)
+		f.Detail = d.common.of(b)
 	case f.Detail.Fingerprint != string(b):
 		f.Detail.Fingerprint = string(b)
 	}

@@ -4,14 +4,14 @@ package wire
 
 import "testing"
 
-// TestFingerprints shares a Detail among answers, and none that has counts.
-func TestFingerprints(t *testing.T) {
+// TestCommon shares a Detail among answers, and none that has counts.
+func TestCommon(t *testing.T) {
 	t.Parallel()
-	var prints Fingerprints
+	var common Common
 	read := func(doc string) *Detail {
 		var d Decoder
 		var f Facts
-		d.Share(&prints)
+		d.Share(&common)
 		d.Init(ChatCompletions, false, false, &f)
 		d.Write([]byte(doc))
 		d.End()

@@ -234,14 +234,17 @@ func (d *Decoder) value(b []byte, i int) int {
 				return end
 			}
 			if d.memo.learn {
-				d.addHole(i, end, s, false, true)
+				d.addHole(i, end, s, holeString)
 			}
 			d.after()
 			return end + 1
 		}
 		piece := b[i:end]
+		if s == sID && d.memo.learn && d.shaped {
+			d.addHole(i, end, s, holeString)
+		}
 		if d.memo.learn && m.kind == strText {
-			d.addHole(i, end, s, true, true)
+			d.addHole(i, end, s, holeString|holeText)
 		}
 		if done && m.kind == strShort && plain(piece) {
 			d.short(s, piece)
@@ -295,11 +298,10 @@ func (d *Decoder) value(b []byte, i int) int {
 			n = 1
 		}
 		if i+n < len(b) {
-			if s == 0 {
-				if d.memo.learn {
-					d.addHole(i, i+n, s, false, false)
-				}
-			} else {
+			if d.memo.learn {
+				d.numberHole(i, i+n, s, c)
+			}
+			if s != 0 {
 				d.scalar(s, b[i:i+min(n, maxLit)])
 			}
 			d.after()

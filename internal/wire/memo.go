@@ -2,10 +2,7 @@
 
 package wire
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // A stream's events are nearly all alike: the same document but for the text
 // of its delta and a few members that no table names. The memo keeps one such
@@ -15,7 +12,7 @@ import (
 // What does not fit is read in full and becomes the next pattern.
 
 const (
-	maxHoles   = 12
+	maxHoles   = 20
 	maxPattern = 768
 	// maxMisses in a row, and the stream is taken to have no pattern.
 	maxMisses = 16
@@ -29,11 +26,17 @@ const (
 type hole struct {
 	start, end uint16
 	slot       slot
-	text       bool // generated text
-	str        bool
-	full       bool // a text that was not empty
-	varies     bool // it differed from the pattern's in an event that fitted
+	flags      holeFlags
 }
+
+type holeFlags uint8
+
+const (
+	holeText   holeFlags = 1 << iota // generated text
+	holeString                       // in quotes
+	holeFull                         // a text that was not empty
+	holeVaries                       // it differed from the pattern's in an event that fitted
+)
 
 type memo struct {
 	off     bool // no pattern for this decoder
@@ -58,7 +61,7 @@ func (d *Decoder) memoStart(p []byte) bool {
 	m := &d.memo
 	m.learn, m.hit, m.from = false, false, 0
 	if m.off {
-		return false
+		return d.shaped && d.shapeStart(p)
 	}
 	if m.valid && d.fits(p, 0, 0) {
 		return true
@@ -128,7 +131,7 @@ func (d *Decoder) fitted(chars int64) {
 func (m *memo) closeHoles() {
 	n := uint8(0)
 	for i := range m.holes[:m.nholes] {
-		if h := m.holes[i]; h.text || h.varies {
+		if h := m.holes[i]; h.flags&(holeText|holeVaries) != 0 {
 			if int(m.counter) == i {
 				m.counter = int8(n)
 			}
@@ -162,23 +165,15 @@ func (d *Decoder) fits(p []byte, next, from int) bool {
 		at += len(seg)
 		from = int(h.end)
 		parts[i].start = int32(at)
-		if !h.str {
-			n := litEnd(p[at:])
-			if n == 0 || at+n == len(p) || p[at] == '{' || p[at] == '[' {
-				return false
-			}
-			at += n
-		} else {
-			end, n := d.fitsText(p, at, h)
-			if end < 0 {
-				return false
-			}
-			if at = end; i == int(m.counter) {
-				chars = n
-			}
+		end, n := d.fitsHole(p, at, h)
+		if end < 0 {
+			return false
+		}
+		if at = end; i == int(m.counter) {
+			chars = n
 		}
 		parts[i].end = int32(at)
-		if m.fitted < tryFits && !h.text {
+		if m.fitted < tryFits && h.flags&holeText == 0 {
 			m.compare(h, p[parts[i].start:at])
 		}
 	}
@@ -195,17 +190,25 @@ func (d *Decoder) fits(p []byte, next, from int) bool {
 	return true
 }
 
-// fitsText returns where the string of a hole ends in p, and the code points of
+// fitsHole returns where the value of a hole ends in p, and the code points of
 // a text; -1 if that does not fit or is not there.
-func (d *Decoder) fitsText(p []byte, at int, h *hole) (end int, chars int64) {
+func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
+	if h.flags&holeString == 0 {
+		n := litEnd(p[at:])
+		if n == 0 || at+n == len(p) || p[at] == '{' || p[at] == '[' {
+			return -1, 0
+		}
+		return at + n, 0
+	}
 	q := bytes.IndexByte(p[at:], '"')
 	if q < 0 {
 		return -1, 0
 	}
-	if h.text && q <= maxPlain && isASCII(p[at:at+q]) {
+	text := h.flags&holeText != 0
+	if text && q <= maxPlain && isASCII(p[at:at+q]) {
 		chars = int64(q)
 	} else {
-		if q > 0 && p[at+q-1] == '\\' || h.text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
+		if q > 0 && p[at+q-1] == '\\' || text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
 			end, done := d.m.stringEnd(p, at)
 			if !done {
 				d.m.esc = false
@@ -213,11 +216,11 @@ func (d *Decoder) fitsText(p []byte, at int, h *hole) (end int, chars int64) {
 			}
 			q = end - at
 		}
-		if h.text {
+		if text {
 			chars = d.countText(p[at : at+q])
 		}
 	}
-	if h.text && q > 0 != h.full {
+	if text && q > 0 != (h.flags&holeFull != 0) {
 		return -1, 0
 	}
 	return at + q, chars
@@ -246,7 +249,11 @@ func (m *memo) wait(p []byte, parts *[maxHoles]part, first, hole, place int) boo
 		if len(m.pattern)+more > maxPattern {
 			return false
 		}
-		m.pattern = slices.Replace(m.pattern, int(h.start), int(h.end), v...)
+		n := len(m.pattern)
+		m.pattern = append(m.pattern, v...)
+		copy(m.pattern[int(h.end)+more:], m.pattern[h.end:n])
+		m.pattern = m.pattern[:n+more]
+		copy(m.pattern[h.start:], v)
 		h.end += uint16(more)
 		for j := i + 1; j < int(m.nholes); j++ {
 			m.holes[j].start += uint16(more)
@@ -274,17 +281,22 @@ func isASCII(b []byte) bool {
 
 // compare notes whether a value differs from the pattern's.
 func (m *memo) compare(h *hole, v []byte) {
-	h.varies = h.varies || string(v) != string(m.pattern[h.start:h.end])
+	if string(v) != string(m.pattern[h.start:h.end]) {
+		h.flags |= holeVaries
+	}
 }
 
 // addHole notes a value of the event that is being read.
-func (d *Decoder) addHole(start, end int, s slot, text, str bool) {
+func (d *Decoder) addHole(start, end int, s slot, flags holeFlags) {
 	m := &d.memo
 	if m.nholes == maxHoles {
 		m.learn = false
 		return
 	}
-	m.holes[m.nholes] = hole{start: uint16(start), end: uint16(end), slot: s, text: text, str: str, full: end > start}
+	if end > start {
+		flags |= holeFull
+	}
+	m.holes[m.nholes] = hole{start: uint16(start), end: uint16(end), slot: s, flags: flags}
 	m.nholes++
 }
 
@@ -294,7 +306,7 @@ func (d *Decoder) memoLearn() {
 	m.counter = -1
 	for i := range m.holes[:m.nholes] {
 		h := &m.holes[i]
-		if !h.text || !h.full || !d.counts(h.slot) {
+		if h.flags&holeText == 0 || h.flags&holeFull == 0 || !d.counts(h.slot) {
 			continue
 		}
 		if m.counter >= 0 {

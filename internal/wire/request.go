@@ -61,7 +61,7 @@ type Number struct {
 // InitRequest makes d ready for a request body whose facts go to q.
 func (d *Decoder) InitRequest(q *Request) {
 	d.api, d.stream, d.req = NoAPI, false, q
-	d.memo.off = true // the rest of d has no part in a request
+	d.memo.off, d.shaped = true, false // the rest of d has no part in a request
 	d.Begin()
 }
 
