@@ -54,6 +54,7 @@ type exchange struct {
 	borrowed bool // the span is a framework's own
 	some     bool // something was read
 	asked    bool // for the usage, by WithStreamUsage
+	direct   bool // net/http's own transport is the base
 	// draining is set when the rest is read on behalf of a body that is closed.
 	draining atomic.Bool
 	// reading is when the Read under way began, plus 1; 0: none is.

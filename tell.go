@@ -5,6 +5,7 @@ package tacho
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/tacho-go/tacho/internal/conv"
 	"go.opentelemetry.io/otel"
@@ -16,7 +17,7 @@ import (
 // the call. No lock is held.
 func (x *exchange) tell() {
 	c := x.call
-	x.trace.Freeze()
+	x.trace.Freeze(x.direct && x.extra == nil && strings.HasPrefix(c.proto, "HTTP/1"))
 	c.hideKey(x.key)
 	var at trace.SpanContext
 	ctx := x.ownContext()

@@ -55,6 +55,7 @@ func (t *Transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return base.RoundTrip(req)
 	}
 	x := t.begin(api, req)
+	_, x.direct = base.(*http.Transport)
 	return x.send(req, base.RoundTrip)
 }
 

@@ -5,6 +5,7 @@ package phase
 import (
 	"context"
 	"net/http/httptrace"
+	"sync"
 	"sync/atomic"
 )
 
@@ -14,6 +15,7 @@ import (
 type Keys struct {
 	some        context.Context
 	client, net atomic.Pointer[any]
+	free        sync.Pool // of hooks
 }
 
 // NewKeys returns Keys.
@@ -31,7 +33,7 @@ func (t *Trace) Value(ctx context.Context, key any) any {
 	}
 	client, net := k.client.Load(), k.net.Load()
 	if client != nil && *client == key {
-		return &t.hooks
+		return t.client()
 	}
 	if net == nil || *net != key {
 		if v := ctx.Value(key); v != nil || client != nil && net != nil {
@@ -42,16 +44,27 @@ func (t *Trace) Value(ctx context.Context, key any) any {
 			return nil
 		case *httptrace.ClientTrace:
 			keep(&k.client, key)
-			return &t.hooks
+			return t.client()
 		}
 		keep(&k.net, key)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if client := t.client(); t.net == nil && client != nil {
+		t.net = httptrace.WithClientTrace(context.Background(), client)
+	}
 	if t.net == nil {
-		t.net = httptrace.WithClientTrace(context.Background(), &t.hooks)
+		return nil
 	}
 	return t.net.Value(key)
+}
+
+// client returns the hooks, nil when they may serve another trace by now.
+func (t *Trace) client() *httptrace.ClientTrace {
+	if t.hooks.trace.Load() != t {
+		return nil
+	}
+	return &t.hooks.client
 }
 
 // keep keeps a key apart from Value's own, which stays off the heap thereby.

@@ -52,7 +52,7 @@ func TestValue(t *testing.T) {
 		} else {
 			dial(t, ctx)
 		}
-		if httptrace.ContextClientTrace(ctx) != &tr.hooks {
+		if httptrace.ContextClientTrace(ctx) != &tr.hooks.client {
 			t.Errorf("%s: net/http finds no hooks", name)
 		}
 		dial(t, ctx)

@@ -6,7 +6,6 @@ package phase
 
 import (
 	"context"
-	"crypto/tls"
 	"net"
 	"net/http/httptrace"
 	"sync"
@@ -22,7 +21,7 @@ const None time.Duration = -1
 type Trace struct {
 	mu    sync.Mutex
 	start time.Time
-	hooks httptrace.ClientTrace
+	hooks *hooks
 
 	pending [3]span // since the last connection came
 	gotConn time.Duration
@@ -36,6 +35,7 @@ type Trace struct {
 	retransBase int64
 	tcp         func(net.Conn) (TCPInfo, bool)
 	frozen      bool
+	idle        bool // the connection waited for the exchange, which has dialled none therefore
 }
 
 // span is the union of intervals that may overlap.
@@ -93,62 +93,18 @@ func (t *Trace) Attach(ctx context.Context, keys *Keys, start time.Time, tcp fun
 	t.start, t.tcp, t.result = start, tcp, r
 	t.gotConn, t.wrote = None, None
 	*r = noResult()
-	t.hooks = httptrace.ClientTrace{
-		DNSStart:             t.dnsStart,
-		DNSDone:              t.dnsDone,
-		ConnectStart:         t.connectStart,
-		ConnectDone:          t.connectDone,
-		TLSHandshakeStart:    t.tlsStart,
-		TLSHandshakeDone:     t.tlsDone,
-		GotConn:              t.gotConnection,
-		WroteRequest:         t.wroteRequest,
-		GotFirstResponseByte: t.gotFirstByte,
-	}
 	if keys != nil && httptrace.ContextClientTrace(ctx) == nil {
 		t.keys = keys
+		t.hooks, _ = keys.free.Get().(*hooks)
+	}
+	if t.hooks == nil {
+		t.hooks = newHooks()
+	}
+	t.hooks.trace.Store(t)
+	if t.keys != nil {
 		return ctx
 	}
-	return httptrace.WithClientTrace(ctx, &t.hooks)
-}
-
-// enter locks the trace and reads the clock, unless the exchange is over.
-func (t *Trace) enter() (now time.Duration, ok bool) {
-	now = time.Since(t.start)
-	t.mu.Lock()
-	if t.frozen {
-		t.mu.Unlock()
-		return 0, false
-	}
-	return now, true
-}
-
-// dial notes a hook before a connection.
-func (t *Trace) dial(mark func(*span, time.Duration), phase int) {
-	if now, ok := t.enter(); ok {
-		mark(&t.pending[phase], now)
-		t.mu.Unlock()
-	}
-}
-
-func (t *Trace) dnsStart(httptrace.DNSStartInfo) { t.dial((*span).begin, DNS) }
-func (t *Trace) dnsDone(httptrace.DNSDoneInfo)   { t.dial((*span).end, DNS) }
-func (t *Trace) connectStart(_, _ string)        { t.dial((*span).begin, Connect) }
-func (t *Trace) tlsStart()                       { t.dial((*span).begin, TLS) }
-
-func (t *Trace) connectDone(_, _ string, err error) {
-	if err == nil {
-		t.dial((*span).settle, Connect)
-		return
-	}
-	t.dial((*span).end, Connect)
-}
-
-func (t *Trace) tlsDone(_ tls.ConnectionState, err error) {
-	if err == nil {
-		t.dial((*span).settle, TLS)
-		return
-	}
-	t.dial((*span).end, TLS)
+	return httptrace.WithClientTrace(ctx, &t.hooks.client)
 }
 
 // commit adds what was dialled for this exchange to its phases.
@@ -158,49 +114,6 @@ func (t *Trace) commit(now time.Duration) {
 		if p.settle(now); p.any {
 			t.result.Phases[i] = max(0, t.result.Phases[i]) + p.total
 		}
-	}
-}
-
-func (t *Trace) gotConnection(info httptrace.GotConnInfo) {
-	now, ok := t.enter()
-	if !ok {
-		return
-	}
-	defer t.mu.Unlock()
-	use(t.conn, -1) // an earlier attempt's
-	use(info.Conn, 1)
-	// What was dialled while another connection became free belongs to the
-	// pool, not to this exchange; so does what a dial does from now on, unless
-	// a redirect or a transport's own retry asks for a connection again.
-	if !info.Reused {
-		t.commit(now)
-	}
-	t.pending = [3]span{}
-	t.gotConn, t.wrote = now, None
-	t.conn = info.Conn
-	t.result.Conns++
-	t.result.Reused, t.result.FirstByte = info.Reused, None
-	t.retransBase = 0
-	if t.tcp != nil && info.Reused {
-		if i, ok := t.tcp(info.Conn); ok {
-			t.retransBase = i.Retransmits
-		}
-	}
-}
-
-func (t *Trace) wroteRequest(info httptrace.WroteRequestInfo) {
-	if now, ok := t.enter(); ok {
-		if info.Err == nil {
-			t.wrote = now
-		}
-		t.mu.Unlock()
-	}
-}
-
-func (t *Trace) gotFirstByte() {
-	if now, ok := t.enter(); ok {
-		t.result.FirstByte = now
-		t.mu.Unlock()
 	}
 }
 
@@ -245,8 +158,9 @@ func (t *Trace) Remote() net.Addr {
 }
 
 // Freeze ends the trace. Hooks that come later are ignored, and the connection
-// is let go.
-func (t *Trace) Freeze() {
+// is let go. With last, the exchange was one of HTTP/1 by a http.Transport that
+// has nothing else to do for it: then the hooks may serve another one.
+func (t *Trace) Freeze(last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.frozen {
@@ -254,6 +168,10 @@ func (t *Trace) Freeze() {
 	}
 	t.frozen = true
 	r := t.result
+	t.hooks.trace.Store(nil)
+	if last && t.keys != nil && t.idle && t.net == nil && r.Conns == 1 && t.wrote >= 0 && r.FirstByte >= 0 {
+		t.keys.free.Put(t.hooks)
+	}
 	if r.Conns == 0 {
 		// No connection came: what was tried is told as far as it went.
 		t.commit(time.Since(t.start))

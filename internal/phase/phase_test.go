@@ -107,7 +107,7 @@ func TestTrace(t *testing.T) {
 				for _, p := range tc.play {
 					p(hooks)
 				}
-				tr.Freeze()
+				tr.Freeze(false)
 				got := r
 				if diff := cmp.Diff(tc.want, got); diff != "" {
 					t.Errorf("(-want +got)\n%s", diff)
@@ -116,7 +116,7 @@ func TestTrace(t *testing.T) {
 				for _, p := range tc.play {
 					p(hooks)
 				}
-				tr.Freeze()
+				tr.Freeze(false)
 				if diff := cmp.Diff(got, r); diff != "" {
 					t.Errorf("late hooks changed it: %s", diff)
 				}
@@ -152,9 +152,9 @@ func TestConcurrentHooks(t *testing.T) {
 			}
 		})
 	}
-	wg.Go(func() { tr.Freeze() })
+	wg.Go(func() { tr.Freeze(false) })
 	wg.Wait()
-	tr.Freeze()
+	tr.Freeze(false)
 	for name, d := range map[string]time.Duration{"dns": r.Phases[DNS], "connect": r.Phases[Connect], "tls": r.Phases[TLS], "send": r.Send, "wait": r.Wait} {
 		if d < None {
 			t.Errorf("%s is %v", name, d)
@@ -182,7 +182,7 @@ func TestRetransmits(t *testing.T) {
 		}, &r))
 		h.GotConn(httptrace.GotConnInfo{Conn: a, Reused: tc.reused})
 		now = tc.after
-		tr.Freeze()
+		tr.Freeze(false)
 		if want := (TCPInfo{ms, 2 * ms, tc.want}); !r.HasTCP || r.TCP != want {
 			t.Errorf("%+v: %+v, want %+v", tc, r.TCP, want)
 		}
