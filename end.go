@@ -148,6 +148,7 @@ func (x *exchange) closeBody() error {
 // nobody asked for the EOF behind it.
 func (x *exchange) closeEarly(at time.Duration) {
 	c := x.call
+	x.flushReader()
 	whole := x.left == 0 || x.mode == bodyPlain && x.dec.Whole()
 	if whole && c.status < 400 && x.mode != bodyStream && x.mode != bodyUnknown {
 		x.endBody(x.last, io.EOF)

@@ -357,7 +357,17 @@ func (x *exchange) claim() bool {
 		x.inflater.end()
 		x.inflater = nil
 	}
+	x.flushReader()
 	x.transport.readers.put(x.dec)
 	x.dec = nil
 	return true
+}
+
+// flushReader has the reader read what it keeps, so that what is known of a body
+// is told although it broke off.
+func (x *exchange) flushReader() {
+	defer x.fence()
+	if x.dec != nil {
+		x.dec.Flush()
+	}
 }

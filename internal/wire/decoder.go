@@ -57,6 +57,9 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 		d.kept = &captured{part: f.Captured.scratch()}
 	}
 	d.memo.off = !stream || capture
+	if stream && cap(d.memo.pattern) > maxPattern {
+		d.memo.pattern = nil // it has room for a plain answer
+	}
 	d.shaped = !stream && !capture && d.common != nil && (api == ChatCompletions || api == Completions)
 	d.Begin()
 }
@@ -114,6 +117,10 @@ func (d *Decoder) Write(p []byte) (int, error) {
 	}
 	first := !d.began
 	d.began = true
+	if d.shaped {
+		d.writeShaped(p)
+		return len(p), nil
+	}
 	if first && d.memoStart(p) || !first && d.memoGoOn(p) {
 		return len(p), nil
 	}
@@ -123,11 +130,7 @@ func (d *Decoder) Write(p []byte) (int, error) {
 		d.kept.raw.from = 0
 	}
 	if d.memo.learn = d.memo.learn && d.m.st == mDone; d.memo.learn {
-		if d.shaped {
-			d.learnShape(p)
-		} else {
-			d.memo.pattern = append(d.memo.pattern[:0], p...)
-		}
+		d.memo.pattern = append(d.memo.pattern[:0], p...)
 	}
 	return len(p), nil
 }
@@ -137,7 +140,7 @@ func (d *Decoder) End() Event {
 	if d.memo.hit {
 		return d.ev
 	}
-	d.shaped = false // a further document adds to the facts of the first
+	d.Flush() // for good: a further document adds to the facts of the first
 	d.memoGiveUp()
 	m := &d.m
 	switch {
@@ -186,7 +189,10 @@ func (d *Decoder) End() Event {
 }
 
 // Whole reports whether the document has come to its end.
-func (d *Decoder) Whole() bool { return d.m.st == mDone }
+func (d *Decoder) Whole() bool {
+	d.Flush()
+	return d.m.st == mDone
+}
 
 // Empty reports whether the document had no bytes at all.
 func (d *Decoder) Empty() bool { return !d.began }

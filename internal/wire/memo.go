@@ -61,7 +61,7 @@ func (d *Decoder) memoStart(p []byte) bool {
 	m := &d.memo
 	m.learn, m.hit, m.from = false, false, 0
 	if m.off {
-		return d.shaped && d.shapeStart(p)
+		return false
 	}
 	if m.valid && d.fits(p, 0, 0) {
 		return true
@@ -191,18 +191,21 @@ func (d *Decoder) fits(p []byte, next, from int) bool {
 }
 
 // fitsHole returns where the value of a hole ends in p, and the code points of
-// a text; -1 if that does not fit or is not there.
+// a text; notHere if that does not fit, and notYet if it is not there.
 func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
 	if h.flags&holeString == 0 {
 		n := litEnd(p[at:])
-		if n == 0 || at+n == len(p) || p[at] == '{' || p[at] == '[' {
-			return -1, 0
+		switch {
+		case at+n == len(p):
+			return notYet, 0
+		case n == 0 || p[at] == '{' || p[at] == '[':
+			return notHere, 0
 		}
 		return at + n, 0
 	}
 	q := bytes.IndexByte(p[at:], '"')
 	if q < 0 {
-		return -1, 0
+		return notYet, 0
 	}
 	text := h.flags&holeText != 0
 	if text && q <= maxPlain && isASCII(p[at:at+q]) {
@@ -212,7 +215,7 @@ func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
 			end, done := d.m.stringEnd(p, at)
 			if !done {
 				d.m.esc = false
-				return -1, 0
+				return notYet, 0
 			}
 			q = end - at
 		}
@@ -221,10 +224,15 @@ func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
 		}
 	}
 	if text && q > 0 != (h.flags&holeFull != 0) {
-		return -1, 0
+		return notHere, 0
 	}
 	return at + q, chars
 }
+
+const (
+	notHere = -1
+	notYet  = -2
+)
 
 // countText counts the code points of a text as it stands in JSON.
 func (d *Decoder) countText(b []byte) int64 {

@@ -9,8 +9,8 @@ package wire
 // reading of the values that matter; any other is read token by token.
 
 const (
-	maxShape  = 2048 // literal bytes
-	maxShaped = 1<<16 - 1
+	maxShape = 2048 // literal bytes
+	maxHeld  = 4096 // bytes of an answer that comes in pieces
 )
 
 // shape does not change once it is shared.
@@ -29,48 +29,89 @@ type shape struct {
 	literal     string
 }
 
-// shapeStart is called with the first piece of a plain answer: it reports
-// whether that is all of one with the shape, which has had its effect then.
-func (d *Decoder) shapeStart(p []byte) bool {
-	if len(p) > maxShaped {
-		return false
-	}
-	c := d.common
-	if s := c.shape.Load(); s != nil && s.api == d.api && d.fitsShape(s, p) {
-		if c.missed.Load() != 0 {
-			c.missed.Store(0)
+// writeShaped takes a piece of a plain answer that may have the shape. As long as
+// it may, the pieces are kept, up to a bound; and so are those of one that is to
+// be learnt.
+func (d *Decoder) writeShaped(p []byte) {
+	c, m := d.common, &d.memo
+	if !m.learn {
+		all := p
+		if len(m.pattern) > 0 {
+			m.pattern = append(m.pattern, p...)
+			all, p = m.pattern, nil
 		}
-		return true
+		more := false
+		if s := c.shape.Load(); s != nil && s.api == d.api {
+			var fits bool
+			if fits, more = d.fitsShape(s, all); fits {
+				if c.missed.Load() != 0 {
+					c.missed.Store(0)
+				}
+				d.shaped = false
+				return
+			}
+		}
+		if !more {
+			// Answers that are never alike are not learnt one by one.
+			n := c.missed.Add(1)
+			m.learn, m.nholes = n&(n-1) == 0, 0
+			more = m.learn
+		}
+		if !more || len(all) > maxHeld {
+			m.learn = false
+			d.Flush()
+			d.feed(p)
+			return
+		}
 	}
-	// Answers that are never alike are not learnt one by one.
-	if n := c.missed.Add(1); n&(n-1) == 0 {
-		d.memo.learn, d.memo.nholes = true, 0
+	if m.pattern = append(m.pattern, p...); len(m.pattern) > maxHeld {
+		m.learn = false
+		d.Flush()
 	}
-	return false
 }
 
-// fitsShape compares an answer with the shape, and takes its values if it fits.
-func (d *Decoder) fitsShape(s *shape, p []byte) bool {
+// Flush reads what was kept until more of it is there. A document that breaks off
+// without an End is told as far as it came only after it.
+func (d *Decoder) Flush() {
+	if !d.shaped {
+		return
+	}
+	m := &d.memo
+	d.feed(m.pattern)
+	if m.learn && d.m.st == mDone {
+		d.learnShape(m.pattern)
+	}
+	d.shaped, m.learn = false, false
+}
+
+// fitsShape compares the begin of an answer with the shape, and takes its values
+// if that is all of one that fits; more is set if it may become one.
+func (d *Decoder) fitsShape(s *shape, p []byte) (fits, more bool) {
 	var parts [maxHoles]part
 	at, from, chars := 0, 0, int64(0)
 	for i := range s.holes[:s.nholes] {
 		h := &s.holes[i]
-		to := int(h.start)
-		next := at + to - from
-		if next >= len(p) || string(p[at:next]) != s.literal[from:to] {
-			return false
+		seg := s.literal[from:h.start]
+		if len(p)-at <= len(seg) {
+			return false, string(p[at:]) == seg[:len(p)-at]
 		}
-		at, from = next, to
+		if string(p[at:at+len(seg)]) != seg {
+			return false, false
+		}
+		at += len(seg)
+		from = int(h.start)
 		parts[i].start = int32(at)
 		end, n := d.fitsHole(p, at, h)
 		if end < 0 || h.slot == sID && !plain(p[at:end]) {
-			return false
+			return false, end == notYet
 		}
 		at, chars = end, chars+n
 		parts[i].end = int32(at)
 	}
-	if string(p[at:]) != s.literal[from:] {
-		return false
+	if seg := s.literal[from:]; len(p)-at < len(seg) {
+		return false, string(p[at:]) == seg[:len(p)-at]
+	} else if string(p[at:]) != seg {
+		return false, false
 	}
 	f := d.facts
 	for i := range s.holes[:s.nholes] {
@@ -97,7 +138,7 @@ func (d *Decoder) fitsShape(s *shape, p []byte) bool {
 	}
 	d.ev.Channels = s.channels
 	d.m.st = mDone
-	return true
+	return true, false
 }
 
 // numberHole notes a number or word.

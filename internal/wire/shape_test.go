@@ -26,6 +26,11 @@ func answer(api API, common *Common, doc []byte, size int) (Facts, Event) {
 		doc = doc[n:]
 	}
 	ev := d.End()
+	return unshared(f), ev
+}
+
+// unshared is what facts say, whoever else has their parts.
+func unshared(f Facts) Facts {
 	f.Finish, f.one = slices.Clone(f.Finish), [1]Finish{}
 	if f.Detail != nil {
 		own := *f.Detail
@@ -35,7 +40,7 @@ func answer(api API, common *Common, doc []byte, size int) (Facts, Event) {
 			f.Detail = nil
 		}
 	}
-	return f, ev
+	return f
 }
 
 // sameAnswer compares what is read of an answer with the shape of another, and without.
@@ -113,13 +118,62 @@ func TestShapeFits(t *testing.T) {
 	if strings.Contains(first.literal, "chatcmpl") || first.nholes != 10 {
 		t.Fatalf("%d holes in %q", first.nholes, first.literal)
 	}
-	answer(ChatCompletions, &common, []byte(chat("chatcmpl-b", "22", "two words", "3", "4", "1")), 0)
-	if common.shape.Load() != first || common.missed.Load() != 0 {
-		t.Fatal("an answer of the same shape does not fit")
+	next := []byte(chat("chatcmpl-b", "22", "two \\\"words\\\"", "3", "4", "1"))
+	for size := range len(next) {
+		answer(ChatCompletions, &common, next, size)
+		if common.shape.Load() != first || common.missed.Load() != 0 {
+			t.Fatalf("an answer of the same shape does not fit in pieces of %d", size)
+		}
 	}
 	answer(ChatCompletions, &common, []byte(strings.Replace(chat("a", "1", "x", "1", "2", "0"), "mini", "maxi", 1)), 0)
 	if common.shape.Load() == first {
 		t.Fatal("another model did not make a new shape")
+	}
+}
+
+// TestShapeCut: an answer that breaks off is told as far as it came.
+func TestShapeCut(t *testing.T) {
+	t.Parallel()
+	var common Common
+	doc := []byte(chat("a", "1", "x", "1", "2", "0"))
+	for n := range doc {
+		var want, got Facts
+		for f, common := range map[*Facts]*Common{&want: nil, &got: &common} {
+			var d Decoder
+			d.Share(common)
+			d.Init(ChatCompletions, false, false, f)
+			d.Write(doc[:n])
+			d.Flush()
+			if d.Whole() {
+				t.Fatalf("whole after %d bytes", n)
+			}
+		}
+		if diff := cmp.Diff(unshared(want), unshared(got), cmp.AllowUnexported(Detail{}, Facts{}, Name{})); diff != "" {
+			t.Fatalf("after %d bytes: (-without +with the shape)\n%s", n, diff)
+		}
+		answer(ChatCompletions, &common, doc, 0) // the shape is there from the second one on
+	}
+}
+
+// TestShapeBound: of an answer that comes in pieces no more is kept than the bound.
+func TestShapeBound(t *testing.T) {
+	t.Parallel()
+	var common Common
+	for range 3 {
+		doc := []byte(chat("a", "1", strings.Repeat("word ", 4000), "1", "2", "0"))
+		var f Facts
+		var d Decoder
+		d.Share(&common)
+		d.Init(ChatCompletions, false, false, &f)
+		for ; len(doc) > 0; doc = doc[min(len(doc), 100):] {
+			d.Write(doc[:min(len(doc), 100)])
+			if cap(d.memo.pattern) > 2*maxHeld {
+				t.Fatalf("%d bytes are kept", cap(d.memo.pattern))
+			}
+		}
+		if d.End(); f.TextChars != 20000 || f.Usage.Output.N != 2 {
+			t.Fatalf("%d code points, %d tokens", f.TextChars, f.Usage.Output.N)
+		}
 	}
 }
 
