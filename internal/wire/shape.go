@@ -171,6 +171,8 @@ func (d *Decoder) learnShape(p []byte) {
 		case h.flags&holeText != 0:
 			texts++
 			chars -= d.countText(value)
+		case h.slot >= uFirst && h.slot <= uLast && h.flags&holeString != 0:
+			return // a count in quotes, or what stands in its place
 		case h.slot == sID:
 			texts += 4
 			if !plain(value) {
