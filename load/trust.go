@@ -15,6 +15,7 @@ const (
 	maxDelayP99 = 10 * time.Millisecond
 	maxCPU      = 0.8
 	maxStallP99 = 20 * time.Millisecond
+	maxStall    = 500 * time.Millisecond // even once: all calls under way then hold it
 	maxOpened   = 0.1 // of calls, beyond one for each in flight
 	enoughCalls = 20  // below, the edges of a window are all there is
 )
@@ -38,6 +39,7 @@ func (r *Result) Warnings() (w []string) {
 	}{
 		{"calls were missed: the generator came too late to them", (*StageResult).missed},
 		{"calls were never started: there was no room among those in flight", (*StageResult).notStarted},
+		{"no call ended in the measured time", (*StageResult).idle},
 		{"calls started late: judge latencies by the intended start; the P99 of the delay", (*StageResult).delayed},
 		{"more connections were opened than calls were in flight: keep as many (tacho.WithConcurrency), or handshakes are in the latencies", (*StageResult).dialled},
 		{"Little's law is off by more than 5 %: the stage is short for its calls, or not steady", (*StageResult).unsteady},
@@ -67,10 +69,15 @@ func (h Health) Warnings() (w []string) {
 	if c := h.CPU; c != nil && *c > maxCPU {
 		w = append(w, fmt.Sprintf("the process used %.0f %% of its CPUs: latencies hold its own waiting; use more generators (segments) or fewer calls", 100**c))
 	}
-	if s := orEmpty(h.Stalls); s.Count() >= tacho.Needed(0.99) {
-		if p99, ok := s.Quantile(0.99); ok && p99 > maxStallP99 {
-			w = append(w, fmt.Sprintf("sleeps overshot by %v (P99): this machine stalls, and latencies below that say little", p99.Round(100*time.Microsecond)))
-		}
+	s := orEmpty(h.Stalls)
+	p99, _ := s.Quantile(0.99)
+	most, _ := s.Max()
+	const unit = 100 * time.Microsecond
+	switch {
+	case p99 > maxStallP99 && s.Count() >= tacho.Needed(0.99):
+		w = append(w, fmt.Sprintf("sleeps overshot by %v (P99), %v at most: this machine stalls, and latencies below that say little", p99.Round(unit), most.Round(unit)))
+	case most > maxStall:
+		w = append(w, fmt.Sprintf("a sleep overshot by %v: this machine stood still, and so did the calls under way then", most.Round(unit)))
 	}
 	if h.Rows != "" {
 		w = append(w, "rows were not written: "+h.Rows)
@@ -97,6 +104,15 @@ func (s *StageResult) unjudged() string {
 	return of(max(0, s.Undecided-s.CutOff-s.Cancelled), s.Started)
 }
 func (s *StageResult) cutOff() string { return of(s.CutOff, s.Started) }
+
+// idle is the window of a stage that had calls, and has no figures of them. A
+// segment may have had none.
+func (s *StageResult) idle() string {
+	if s.Window <= 0 || s.Ended > 0 || s.Offered == 0 && s.Flow.Area == 0 {
+		return ""
+	}
+	return "of " + s.Window.Round(time.Millisecond).String()
+}
 
 func (s *StageResult) delayed() string {
 	if p99, ok := s.Delay.Quantile(0.99); ok && s.Delay.Count() >= tacho.Needed(0.99) && p99 > maxDelayP99 {
