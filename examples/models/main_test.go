@@ -289,3 +289,24 @@ func TestTrace(t *testing.T) {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
 	}
 }
+
+// With one call in flight the delay is in the duration from the intended start,
+// and not in that from the actual one beside it.
+func TestActualStart(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, "-model", "gpt4-2024", "-rates", "2", "-concurrency", "", "-duration", "40s", "-warmup", "0s", "-max-in-flight", "1", "-out", out)
+	if r.code != 0 || !strings.Contains(r.stdout, "p50, actual ms") {
+		t.Fatalf("exit code %d: %s\n%s", r.code, r.stderr, r.stdout)
+	}
+	sides, err := merged([]string{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sides[0].result.Stages[1]
+	intended, _, _ := of(s, tacho.Duration).Quantile(0.5)
+	from, _ := actual(s, tacho.Duration).Quantile(0.5)
+	if from < time.Second || from > 2*time.Second || intended < 5*time.Second {
+		t.Errorf("p50 %v from the intended start, %v from the actual", intended, from)
+	}
+}
