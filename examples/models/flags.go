@@ -50,6 +50,7 @@ type settings struct {
 	models          []model
 	key             string
 	rates, workers  []float64
+	think           time.Duration
 	system, context int
 	maxTokens       int
 	scale           int // of the simulation
@@ -83,6 +84,7 @@ func (p *program) parse(args []string) (s settings, code int, done bool) {
 	s.flags.Add(fs, 2500*time.Millisecond, 4*time.Second)
 	rates := fs.String("rates", "20,100,200", "open loop: calls a second, a stage each; empty is none")
 	workers := fs.String("concurrency", "50,100,200", "closed loop: callers, a stage each; empty is none")
+	fs.DurationVar(&s.think, "think", 0, "closed loop: the `time` that a caller thinks between two calls")
 	fs.IntVar(&s.system, "system", publishedSystem, "tokens of system instruction in a prompt")
 	fs.IntVar(&s.context, "context", publishedContext, "tokens of context in a prompt")
 	fs.IntVar(&s.maxTokens, "max-tokens", publishedMax, "the `number` of tokens that an answer may have")
@@ -140,6 +142,8 @@ func (s *settings) resolve(fs *flag.FlagSet, target *cli.TargetFlags, env func(s
 	switch {
 	case len(s.rates)+len(s.workers) == 0:
 		return errors.New("-rates and -concurrency are empty: there is no load")
+	case s.think < 0:
+		return fmt.Errorf("-think %v: give a time that is not negative", s.think)
 	case s.system < 0 || s.context < 1 || s.maxTokens < 1:
 		return errors.New("-system, -context, -max-tokens: give 1 or more")
 	case !(s.temperature >= 0 && s.temperature <= 100), !(s.topP >= 0 && s.topP <= 1):
@@ -230,7 +234,7 @@ func (s settings) stages() (list []load.Stage) {
 		list = append(list, s.flags.Open(r))
 	}
 	for _, w := range s.workers {
-		list = append(list, s.flags.Closed(int(w)))
+		list = append(list, s.flags.Closed(int(w)).Thinking(s.think))
 	}
 	return list
 }
