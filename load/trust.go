@@ -16,8 +16,8 @@ const (
 	maxCPU      = 0.8
 	maxStallP99 = 20 * time.Millisecond
 	maxStall    = 500 * time.Millisecond // even once: all calls under way then hold it
-	maxOpened   = 0.1 // of calls, beyond one for each in flight
-	enoughCalls = 20  // below, the edges of a window are all there is
+	maxOpened   = 0.1                    // of calls, beyond one for each in flight
+	enoughCalls = 20                     // below, the edges of a window are all there is
 )
 
 // Warnings returns the reasons to take the figures with care, those that speak

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
-	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/loads"
 	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/load"
@@ -48,7 +47,7 @@ func (m measured) report() *report.Report {
 		add(report.Section{Heading: "First tokens", Chart: c})
 	}
 	if len(m.s.flags.Objectives) > 0 {
-		r.Add(report.Verdicts(budget.ObservedSnapshot(m.all).AllowUndecided().Report(m.s.flags.Objectives...)))
+		r.Add(loads.Objectives(m.all, m.s.flags.Objectives))
 	}
 	return r
 }

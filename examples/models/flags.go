@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/examples/internal/loads"
@@ -260,9 +261,13 @@ func (s settings) broken(sides []*side) bool {
 
 // verdicts judges all measured calls of a model.
 func verdicts(of []budget.Budget, sd *side) budget.Report {
-	snapshot := sd.result.Stages[0].Snapshot
-	for i := range sd.result.Stages[1:] {
-		snapshot = snapshot.Merge(sd.result.Stages[i+1].Snapshot)
+	return budget.ObservedSnapshot(recorded(sd)).AllowUndecided().Report(of...)
+}
+
+// recorded is what all stages of a model recorded.
+func recorded(sd *side) (s tacho.Snapshot) {
+	for i := range sd.result.Stages {
+		s = s.Merge(sd.result.Stages[i].Snapshot)
 	}
-	return budget.ObservedSnapshot(snapshot).AllowUndecided().Report(of...)
+	return s
 }

@@ -147,11 +147,7 @@ func reasons(sides []*side) report.Section {
 // files are the histograms of all stages.
 func files(sides []*side) (list []report.File) {
 	for _, sd := range sides {
-		s := tacho.Snapshot{}
-		for i := range sd.result.Stages {
-			s = s.Merge(sd.result.Stages[i].Snapshot)
-		}
-		list = append(list, report.Histograms(sd.name, s))
+		list = append(list, report.Histograms(sd.name, recorded(sd)))
 	}
 	all := map[string]*load.Result{}
 	for _, sd := range sides {

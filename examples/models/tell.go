@@ -10,6 +10,7 @@ import (
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
+	"github.com/tacho-go/tacho/examples/internal/loads"
 	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/load"
 )
@@ -53,9 +54,8 @@ func tell(s settings, sides []*side, began time.Time) *report.Report {
 	add(closed(s, sides), latencies(sides, tacho.TTFT), latencies(sides, tacho.Duration), flows(sides), reasons(sides), charts(sides))
 	for _, sd := range sides {
 		if len(sd.result.Stages) > 0 {
-			v := report.Verdicts(verdicts(objectives(s), sd))
+			v := loads.Objectives(recorded(sd), objectives(s))
 			v.Heading = "Objectives: " + sd.name
-			v.Notes = append(v.Notes, "Judged from the calls' actual start; the time before it is in the tables from the intended start.")
 			r.Add(v)
 		}
 	}
