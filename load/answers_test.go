@@ -111,3 +111,26 @@ func TestShortestPrompts(t *testing.T) {
 		}
 	}
 }
+
+// A Chat without its client or prompts says so, in place of a panic in each call.
+func TestChatWithout(t *testing.T) {
+	t.Parallel()
+	client, err := tacho.NewClient("http://sim.invalid/v1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, chat := range map[string]load.Chat{
+		"load: none of 2 calls was served: Chat.Client is nil: give one by tacho.NewClient":                  {Prompts: load.Fixed("hi")},
+		"load: none of 2 calls was served: Chat.Prompts is nil: give some, such as load.Synthetic(128, 512)": {Client: client},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			res, err := load.Run(t.Context(), load.Config{Stages: []load.Stage{load.Constant(2, time.Second)}, Call: chat.Call})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := res.Err(); err == nil || err.Error() != want {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+}

@@ -24,8 +24,15 @@ type Chat struct {
 	Temperature *float64 // nil: none is sent
 	TopP        *float64 // nil: none is sent
 	Plain       bool     // one JSON object in place of a stream
-	Timeout     time.Duration
+	// Timeout bounds a call from its actual start to its last byte: past it the call
+	// is failed, its outcome deadline. 0: only the run's end does.
+	Timeout time.Duration
 }
+
+// misuse is an error of this package that has no content of calls in it.
+type misuse string
+
+func (m misuse) Error() string { return "load: " + string(m) }
 
 type chatBody struct {
 	Model         string          `json:"model,omitempty"`
@@ -42,8 +49,16 @@ type chatMessage struct {
 	Content string `json:"content"`
 }
 
-// Call makes the call of a job and reads its answer to the end.
+// Call makes the call of a job and reads its answer to the end. The error is that
+// of the transport, or of a field that is missing; a refusal is none, for the run
+// learns of it from the measured call.
 func (c *Chat) Call(ctx context.Context, j Job) error {
+	switch {
+	case c.Client == nil:
+		return misuse("Chat.Client is nil: give one by tacho.NewClient")
+	case c.Prompts == nil:
+		return misuse("Chat.Prompts is nil: give some, such as load.Synthetic(128, 512)")
+	}
 	p := c.Prompts.Prompt(j)
 	body := chatBody{Model: c.Model, MaxTokens: c.MaxTokens, Temperature: c.Temperature, TopP: c.TopP}
 	if p.System != "" {

@@ -29,7 +29,7 @@ type Config struct {
 	// observes the calls itself: then gaps are absent.
 	Recorder *tacho.Recorder
 
-	Seed    uint64  // of arrivals and prompts
+	Seed    uint64  // of arrivals and prompts; 0 is one, too
 	Segment Segment // the part of the schedule that this generator has
 
 	// MaxInFlight bounds the calls under way in open stages; 0: no bound. An arrival
@@ -61,8 +61,16 @@ type Config struct {
 	// without end: see StageResult.Saturated.
 	StopSaturated bool
 
-	Progress func(Progress) // called every second, on one goroutine
-	Rows     io.Writer      // a line of JSON for each measured call, as it ends
+	// Progress is called every second, also while calls drain, on one goroutine. A
+	// run shorter than a second calls it not at all, and none at its end.
+	Progress func(Progress)
+
+	// Rows gets a line of JSON for each measured call as it ends: stage, index,
+	// worker, intended_start, schedule_delay in seconds, cut_off, and under call what
+	// json.Marshal makes of a tacho.Call. Lines are buffered, written by one goroutine
+	// at a time, and all there when Run returns. An error ends the writing, not the
+	// run; it is in Health.Rows and in the warnings.
+	Rows io.Writer
 }
 
 // Segment is a part of a schedule for several generators: the I-th of N, from 1.

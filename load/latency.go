@@ -29,7 +29,8 @@ func (l *Latency) Count() int64 { return l.known.Count() + l.censored.Count() }
 
 // Quantile returns the q-quantile, the nearest rank of all calls. When the calls
 // that were cut off keep it from being known, atLeast is true and it is the least
-// that it can be. It is absent without calls.
+// that it can be. It is absent without calls, and told of however few there are:
+// with fewer than tacho.Needed(q) it depends on one or two of them.
 func (l *Latency) Quantile(q float64) (d time.Duration, atLeast, ok bool) {
 	n := l.Count()
 	if n == 0 || !(q >= 0 && q <= 1) {

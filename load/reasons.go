@@ -55,6 +55,9 @@ func (e *ending) reason() (what, advice string) {
 	if p := (*panicked)(nil); errors.As(e.err, &p) {
 		return p.what, "Call panicked " + p.where + "."
 	}
+	if m := misuse(""); errors.As(e.err, &m) {
+		return string(m), ""
+	}
 	if e.err == errExit {
 		return "Call ended its goroutine", "Call must return: it must not call runtime.Goexit, nor t.FailNow of a test."
 	}

@@ -12,7 +12,8 @@ import (
 )
 
 // Result is what came of a run. Results of the segments of one schedule merge
-// exactly. Its JSON has seconds; histograms are in HdrHistogram's encoding.
+// exactly. In its JSON what ends in _ns is in nanoseconds, all other times are in
+// seconds; histograms are in HdrHistogram's encoding.
 type Result struct {
 	Start      time.Time     `json:"start"`
 	Seed       uint64        `json:"seed"`
@@ -110,7 +111,9 @@ func (s *StageResult) perSecond(n int64) (float64, bool) {
 // OfferedRate returns the calls a second that the schedule wanted.
 func (s *StageResult) OfferedRate() (float64, bool) { return s.perSecond(s.Offered) }
 
-// ServedRate returns the throughput: complete calls that ended in the window ÷ window.
+// ServedRate returns the throughput: complete calls that ended in the window ÷
+// window. Behind a stage without a warm-up of its own those of the stage before
+// are among them: it may be above OfferedRate.
 func (s *StageResult) ServedRate() (float64, bool) { return s.perSecond(s.EndedServed) }
 
 // Goodput returns the calls that ended in the window and kept every limit ÷ window,

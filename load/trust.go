@@ -105,9 +105,10 @@ func (s *StageResult) unjudged() string {
 }
 func (s *StageResult) cutOff() string { return of(s.CutOff, s.Started) }
 
-// idle is the window of a stage that has no figures.
+// idle is the window of a stage that had calls, and has no figures of them. A
+// segment may have had none.
 func (s *StageResult) idle() string {
-	if s.Window <= 0 || s.Ended > 0 {
+	if s.Window <= 0 || s.Ended > 0 || s.Offered == 0 && s.Flow.Area == 0 {
 		return ""
 	}
 	return "of " + s.Window.Round(time.Millisecond).String()

@@ -49,7 +49,8 @@ func TestIdleWarning(t *testing.T) {
 	served := load.Counts{Offered: 5, Started: 5, Served: 5, Ended: 5, EndedServed: 5}
 	res := load.Result{Stages: []load.StageResult{
 		{Name: "20/s", Window: time.Second, Counts: served, Delay: new(tacho.Histogram)},
-		{Name: "200 workers", Window: time.Second, Delay: new(tacho.Histogram)},
+		{Name: "200 workers", Window: time.Second, Delay: new(tacho.Histogram), Flow: load.Flow{Area: 100}},
+		{Name: "of another segment", Window: time.Second, Delay: new(tacho.Histogram)},
 		{Name: "not come to", Delay: new(tacho.Histogram)},
 	}}
 	const want = "no call ended in the measured time: 200 workers of 1s"

@@ -128,8 +128,14 @@ func (s *settings) resolve(target *cli.TargetFlags, env func(string) string, lab
 			return "", fmt.Errorf("-from: %w", err)
 		}
 	}
+	seen := map[string]bool{}
 	for _, f := range s.from {
 		s.name(f.labels)
+		key := strings.Join(pairs(f.labels), ", ")
+		if seen[key] {
+			return "", fmt.Errorf("-from: two places are %s: give each labels of its own", key)
+		}
+		seen[key] = true
 	}
 	switch {
 	case len(s.from) > 0 && len(s.names) == 0:

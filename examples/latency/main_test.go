@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/load"
 	"github.com/tacho-go/tacho/sim"
 )
 
@@ -116,6 +119,7 @@ func TestFlags(t *testing.T) {
 		{[]string{"-label", "region=eu"}, "add -base-url"},
 		{[]string{"-from", "region=eu"}, "give labels and a URL"},
 		{[]string{"-from", "region=eu@ftp://x", "-model", "m"}, "does not begin with http"},
+		{[]string{"-model", "m", "-from", "region=eu@http://a.invalid/v1", "-from", "region=eu@http://b.invalid/v1"}, "two places are region=eu"},
 		{[]string{"-prompt-tokens", "1"}, "-prompt-tokens"},
 	} {
 		if r := drive(t, 0, nil, tt.args...); r.code != 2 || !strings.Contains(r.stderr, tt.want) {
@@ -147,6 +151,78 @@ func TestWarningsByKind(t *testing.T) {
 	for _, want := range []string{"region=eu, device=desktop, streams: none of 2", "region=eu, device=desktop, plain calls: none of"} {
 		if text := strings.Join(strings.Fields(r.stdout), " "); !strings.Contains(text, want) {
 			t.Errorf("the report has no %q", want)
+		}
+	}
+}
+
+// With one call in flight, calls of 1.8 s and one wanted each second, the delay
+// grows: it is in the latency from the intended start alone, and what was never
+// started is told.
+func TestStarts(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, nil, "-rate", "1", "-duration", "40s", "-warmup", "0s", "-kind", "streams", "-max-in-flight", "1", "-out", dir)
+	if r.code != 0 {
+		t.Fatalf("exit code %d: %s", r.code, r.stderr)
+	}
+	f, err := os.Open(filepath.Join(dir, "load.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var all map[string]*load.Result
+	if err := json.NewDecoder(f).Decode(&all); err != nil {
+		t.Fatal(err)
+	}
+	res := all["region=eu, device=desktop, streams"]
+	if len(all) != 4 || res == nil {
+		t.Fatalf("%d results", len(all))
+	}
+	s := res.Stages[0]
+	intended, _ := s.Streams.TTFT.Mean()
+	actual, _ := s.Snapshot.Streams.Figure(tacho.TTFT).Mean()
+	if s.Offered != 40 || s.Started+s.NotStarted != 40 || s.NotStarted < 10 || actual > time.Second || intended < 5*time.Second {
+		t.Errorf("%+v, mean %v from the intended start, %v from the actual", s.Counts, intended, actual)
+	}
+	text := strings.Join(strings.Fields(r.stdout), " ")
+	for _, want := range []string{"From the intended and from the actual start", "mean, intended ms", "not started", "calls were never started"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report has no %q", want)
+		}
+	}
+}
+
+// That the machine stood still is told once, not beside each quantile.
+func TestStallToldOnce(t *testing.T) {
+	t.Parallel()
+	stalls := new(tacho.Histogram)
+	stalls.Record(13551180897)
+	rec := load.NewRecorder()
+	var res *load.Result
+	synctest.Test(t, func(t *testing.T) {
+		srv := sim.NewServer()
+		defer srv.Close()
+		c, err := tacho.NewClient(srv.URL(), "", tacho.WithBase(srv.Transport()), tacho.WithRecorder(rec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseIdleConnections()
+		chat := load.Chat{Client: c, Model: "m", Prompts: load.Fixed("hi")}
+		if res, err = load.Run(t.Context(), load.Config{Stages: []load.Stage{load.Constant(1, 3*time.Second).Named("streams")}, Call: chat.Call, Recorder: rec}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	res.Health.Stalls = stalls
+	m := measured{s: settings{only: "streams", names: []string{"model"}, tail: 3}, places: []place{{}}, results: []*load.Result{res}, all: rec.Total()}
+	got := m.tails()
+	if !strings.Contains(got.Notes[0], "held up timers by 13.5512s at most, a tenth or more of 3 of the P99") || len(got.Table.Rows) == 0 {
+		t.Errorf("%q, %d rows", got.Notes, len(got.Table.Rows))
+	}
+	for _, row := range got.Table.Rows {
+		for _, c := range row {
+			if strings.Contains(fmt.Sprint(c), "stalled") {
+				t.Errorf("told in a row: %v", row)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
@@ -43,9 +44,10 @@ func (m measured) tails() report.Section {
 	limits := tacho.NoteLimits{Tail: m.s.tail}
 	for _, r := range m.results {
 		if d, ok := r.Health.Stalls.Max(); ok {
-			limits.Stall = max(limits.Stall, d)
+			limits.Stall = max(limits.Stall, d.Round(100*time.Microsecond))
 		}
 	}
+	stalled := 0
 	m.each(func(row []report.Cell, s tacho.Snapshot) {
 		for _, k := range []struct {
 			name    string
@@ -57,11 +59,20 @@ func (m measured) tails() report.Section {
 			}
 			for _, f := range k.figures {
 				for _, n := range k.g.Notes(f, 0.99, limits) {
+					if n.Kind == tacho.Stalled {
+						stalled++ // of the machine, in which all places are: told once
+						continue
+					}
 					t.Row(append(append([]report.Cell(nil), row...), report.S(k.name), report.S(f.String()), report.S("p99: "+n.String()))...)
 				}
 			}
 		}
 	})
-	return report.Section{Heading: "Notes on the tails", Table: t, Notes: []string{
-		"A short window makes one spike the P99; calls of all places together hide one place's trouble; a P99.9 far above the P99 is a sign of contention. Histograms keep all of it without keeping the calls."}}
+	out := report.Section{Heading: "Notes on the tails", Table: t}
+	if stalled > 0 {
+		out.Notes = append(out.Notes, fmt.Sprintf("This machine held up timers by %v at most, a tenth or more of %d of the P99 here: some of these tails may be its own.", limits.Stall, stalled))
+	}
+	out.Notes = append(out.Notes,
+		"A short window makes one spike the P99; calls of all places together hide one place's trouble; a P99.9 far above the P99 is a sign of contention. Histograms keep all of it without keeping the calls.")
+	return out
 }

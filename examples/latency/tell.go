@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tacho-go/tacho"
-	"github.com/tacho-go/tacho/budget"
+	"github.com/tacho-go/tacho/examples/internal/loads"
 	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/load"
 )
@@ -31,13 +31,14 @@ func (m measured) report() *report.Report {
 	m.parameters(r)
 	m.warnings(r)
 	by := m.s.names
-	// Quantiles are of the actual start; the schedule's delay is told above when it matters.
+	// Quantiles are of the actual start; both starts have a table of their own.
 	r.Add(report.Latency{By: by, Figures: []tacho.Figure{tacho.TTFT, tacho.TTLT, tacho.Duration, tacho.TPOT, tacho.Gap, tacho.TTFB}}.Sections(m.all)...)
 	add := func(s report.Section) {
 		if s.Table != nil && len(s.Table.Rows) > 0 || s.Chart != nil || s.Text != "" {
 			r.Add(s)
 		}
 	}
+	add(m.starts())
 	add(m.kinds())
 	add(m.tokens())
 	add(m.sla())
@@ -46,7 +47,7 @@ func (m measured) report() *report.Report {
 		add(report.Section{Heading: "First tokens", Chart: c})
 	}
 	if len(m.s.flags.Objectives) > 0 {
-		r.Add(report.Verdicts(budget.ObservedSnapshot(m.all).AllowUndecided().Report(m.s.flags.Objectives...)))
+		r.Add(loads.Objectives(m.all, m.s.flags.Objectives))
 	}
 	return r
 }
@@ -77,17 +78,9 @@ func (m measured) warnings(r *report.Report) {
 		r.Incomplete = r.Incomplete || res.Incomplete != ""
 		own := res.Health.Warnings()
 		for _, w := range res.Warnings() {
-			where := pairs(m.places[i/len(m.s.kinds())].labels)
-			if m.s.only == "both" {
-				kind := "streams"
-				if m.s.kinds()[i%2] {
-					kind = "plain calls"
-				}
-				where = append(where, kind)
-			}
 			switch {
-			case !slices.Contains(own, w) && len(where) > 0:
-				r.Warn(strings.Join(where, ", ") + ": " + w)
+			case !slices.Contains(own, w) && (len(m.places[0].labels) > 0 || m.s.only == "both"):
+				r.Warn(m.where(i) + ": " + w)
 			case !slices.Contains(own, w) || i == 0: // of the process, in which all are
 				r.Warn(w)
 			}
@@ -113,17 +106,22 @@ func (m measured) label(columns ...report.Column) *report.Table {
 	return t
 }
 
+// row begins a row with the labels of a place.
+func (m measured) row(p place) []report.Cell {
+	row := make([]report.Cell, len(m.s.names))
+	if m.s.names[0] == "model" {
+		row[0] = report.S(m.s.target.Model)
+	}
+	for i := 0; i+1 < len(p.labels); i += 2 {
+		row[slices.Index(m.s.names, p.labels[i])] = report.S(p.labels[i+1])
+	}
+	return row
+}
+
 // each calls f with the calls of each place, and of all of them.
 func (m measured) each(f func(row []report.Cell, s tacho.Snapshot)) {
 	for _, p := range m.places {
-		row := make([]report.Cell, len(m.s.names))
-		if m.s.names[0] == "model" {
-			row[0] = report.S(m.s.target.Model)
-		}
-		for i := 0; i+1 < len(p.labels); i += 2 {
-			row[slices.Index(m.s.names, p.labels[i])] = report.S(p.labels[i+1])
-		}
-		f(row, m.all.Where(p.labels...))
+		f(m.row(p), m.all.Where(p.labels...))
 	}
 	if len(m.places) > 1 {
 		row := make([]report.Cell, len(m.s.names))
@@ -174,5 +172,21 @@ func (m measured) tokens() report.Section {
 	return s
 }
 
-// files are the histograms, and the counts of each run.
-func (m measured) files() []report.File { return []report.File{report.Histograms("latency", m.all)} }
+// files are the histograms, and all that was counted of each place and kind.
+func (m measured) files() []report.File {
+	all := map[string]*load.Result{}
+	for i, r := range m.results {
+		all[m.where(i)] = r
+	}
+	return []report.File{report.Histograms("latency", m.all), loads.ResultFile(all)}
+}
+
+// where names the place and the kind of calls of a run.
+func (m measured) where(i int) string {
+	kinds := m.s.kinds()
+	kind := "streams"
+	if kinds[i%len(kinds)] {
+		kind = "plain calls"
+	}
+	return strings.Join(append(pairs(m.places[i/len(kinds)].labels), kind), ", ")
+}

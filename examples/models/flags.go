@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/cli"
 	"github.com/tacho-go/tacho/examples/internal/loads"
@@ -50,6 +51,7 @@ type settings struct {
 	models          []model
 	key             string
 	rates, workers  []float64
+	think           time.Duration
 	system, context int
 	maxTokens       int
 	scale           int // of the simulation
@@ -83,6 +85,7 @@ func (p *program) parse(args []string) (s settings, code int, done bool) {
 	s.flags.Add(fs, 2500*time.Millisecond, 4*time.Second)
 	rates := fs.String("rates", "20,100,200", "open loop: calls a second, a stage each; empty is none")
 	workers := fs.String("concurrency", "50,100,200", "closed loop: callers, a stage each; empty is none")
+	fs.DurationVar(&s.think, "think", 0, "closed loop: the `time` that a caller thinks between two calls")
 	fs.IntVar(&s.system, "system", publishedSystem, "tokens of system instruction in a prompt")
 	fs.IntVar(&s.context, "context", publishedContext, "tokens of context in a prompt")
 	fs.IntVar(&s.maxTokens, "max-tokens", publishedMax, "the `number` of tokens that an answer may have")
@@ -140,6 +143,8 @@ func (s *settings) resolve(fs *flag.FlagSet, target *cli.TargetFlags, env func(s
 	switch {
 	case len(s.rates)+len(s.workers) == 0:
 		return errors.New("-rates and -concurrency are empty: there is no load")
+	case s.think < 0:
+		return fmt.Errorf("-think %v: give a time that is not negative", s.think)
 	case s.system < 0 || s.context < 1 || s.maxTokens < 1:
 		return errors.New("-system, -context, -max-tokens: give 1 or more")
 	case !(s.temperature >= 0 && s.temperature <= 100), !(s.topP >= 0 && s.topP <= 1):
@@ -230,7 +235,7 @@ func (s settings) stages() (list []load.Stage) {
 		list = append(list, s.flags.Open(r))
 	}
 	for _, w := range s.workers {
-		list = append(list, s.flags.Closed(int(w)))
+		list = append(list, s.flags.Closed(int(w)).Thinking(s.think))
 	}
 	return list
 }
@@ -256,9 +261,13 @@ func (s settings) broken(sides []*side) bool {
 
 // verdicts judges all measured calls of a model.
 func verdicts(of []budget.Budget, sd *side) budget.Report {
-	snapshot := sd.result.Stages[0].Snapshot
-	for i := range sd.result.Stages[1:] {
-		snapshot = snapshot.Merge(sd.result.Stages[i+1].Snapshot)
+	return budget.ObservedSnapshot(recorded(sd)).AllowUndecided().Report(of...)
+}
+
+// recorded is what all stages of a model recorded.
+func recorded(sd *side) (s tacho.Snapshot) {
+	for i := range sd.result.Stages {
+		s = s.Merge(sd.result.Stages[i].Snapshot)
 	}
-	return budget.ObservedSnapshot(snapshot).AllowUndecided().Report(of...)
+	return s
 }

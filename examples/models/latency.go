@@ -6,12 +6,14 @@ import (
 	"fmt"
 
 	"github.com/tacho-go/tacho"
+	"github.com/tacho-go/tacho/examples/internal/loads"
 	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/load"
 )
 
 // latencies tells the quantiles of a figure from the intended start, with what is
-// known of calls that were cut off. A quantile that no stage has calls enough for
+// known of calls that were cut off, and beside them mean and highest quantile from
+// the actual start. A quantile that no stage has calls enough for
 // has no column.
 func latencies(sides []*side, f tacho.Figure) report.Section {
 	most := int64(0)
@@ -29,12 +31,26 @@ func latencies(sides []*side, f tacho.Figure) report.Section {
 		told = append(told, q)
 		columns = append(columns, report.Column{Name: name, Kind: report.Duration, Unit: "ms"})
 	}
+	highest := 0.0
+	columns = append(columns, report.Column{Name: "mean, actual", Kind: report.Duration, Unit: "ms"})
+	if len(told) > 0 {
+		highest = told[len(told)-1]
+		columns = append(columns, report.Column{Name: fmt.Sprintf("p%g, actual", 100*highest), Kind: report.Duration, Unit: "ms"})
+	}
 	t := report.NewTable(columns...)
 	each(sides, all, func(name string, s *load.StageResult) {
 		l := of(s, f)
 		row := []report.Cell{report.S(s.Name), report.S(name), report.N(l.Count()), report.Opt(report.D)(l.Mean())}
 		for _, q := range told {
 			row = append(row, quantile(l, q))
+		}
+		h := actual(s, f)
+		row = append(row, report.Opt(report.D)(h.Mean()))
+		switch {
+		case len(told) > 0 && h.Count() < tacho.Needed(highest):
+			row = append(row, tooFew(highest))
+		case len(told) > 0:
+			row = append(row, report.Opt(report.D)(h.Quantile(highest)))
 		}
 		if l.Count() > 0 {
 			t.Row(row...)
@@ -44,7 +60,8 @@ func latencies(sides []*side, f tacho.Figure) report.Section {
 	if f == tacho.Duration {
 		what = "Duration"
 	}
-	return report.Section{Heading: what + " from the intended start", Table: t, Notes: notes}
+	notes = append(notes, "Actual is the same from the actual start of the calls: lower where calls began late.")
+	return report.Section{Heading: what + " from the intended start, and from the actual one", Table: t, Notes: notes}
 }
 
 func all(*load.StageResult) bool { return true }
@@ -58,6 +75,19 @@ func of(s *load.StageResult, f tacho.Figure) *load.Latency {
 	return &l.Duration
 }
 
+// actual is a figure of a stage from the actual start of its calls.
+func actual(s *load.StageResult, f tacho.Figure) *tacho.Histogram {
+	if _, streams := s.Kind(); streams {
+		return s.Snapshot.Streams.Figure(f)
+	}
+	return s.Snapshot.Plain.Figure(f)
+}
+
+// tooFew stands for a quantile that the calls do not decide.
+func tooFew(q float64) report.Cell {
+	return report.Absent(fmt.Sprintf("p%g takes %d calls", q*100, tacho.Needed(q)))
+}
+
 // quantile is a quantile of enough calls.
 func quantile(l *load.Latency, q float64) report.Cell {
 	d, atLeast, ok := l.Quantile(q)
@@ -65,7 +95,7 @@ func quantile(l *load.Latency, q float64) report.Cell {
 	case !ok:
 		return report.Absent()
 	case l.Count() < tacho.Needed(q):
-		return report.Absent(fmt.Sprintf("p%g takes %d calls", q*100, tacho.Needed(q)))
+		return tooFew(q)
 	case atLeast:
 		return report.D(d).AtLeast()
 	}
@@ -117,11 +147,11 @@ func reasons(sides []*side) report.Section {
 // files are the histograms of all stages.
 func files(sides []*side) (list []report.File) {
 	for _, sd := range sides {
-		s := tacho.Snapshot{}
-		for i := range sd.result.Stages {
-			s = s.Merge(sd.result.Stages[i].Snapshot)
-		}
-		list = append(list, report.Histograms(sd.name, s))
+		list = append(list, report.Histograms(sd.name, recorded(sd)))
 	}
-	return append(list, resultFile(sides))
+	all := map[string]*load.Result{}
+	for _, sd := range sides {
+		all[sd.name] = sd.result
+	}
+	return append(list, loads.ResultFile(all))
 }

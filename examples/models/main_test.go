@@ -144,6 +144,7 @@ func TestFlags(t *testing.T) {
 	}{
 		{[]string{"-rates", "x"}, `-rates "x": give numbers above 0`},
 		{[]string{"-rates", "", "-concurrency", ""}, "there is no load"},
+		{[]string{"-think", "-1s"}, "-think -1s"},
 		{[]string{"-temperature", "NaN"}, "-temperature NaN"},
 		{[]string{"-top-p", "-1"}, "-top-p -1"},
 		{[]string{"-base-url", "http://x.invalid/v1", "-model", "a,b,a"}, "a is there twice"},
@@ -287,5 +288,46 @@ func TestTrace(t *testing.T) {
 	}
 	if r := drive(t, 0, "-model", "gpt4-2024", "-prompts", prompts, "-rates", "2", "-concurrency", ""); r.code != 0 || !strings.Contains(r.stdout, "drawn from a list of 1") {
 		t.Errorf("exit code %d: %s", r.code, r.stderr)
+	}
+}
+
+// With one call in flight the delay is in the duration from the intended start,
+// and not in that from the actual one beside it.
+func TestActualStart(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, "-model", "gpt4-2024", "-rates", "2", "-concurrency", "", "-duration", "40s", "-warmup", "0s", "-max-in-flight", "1", "-out", out)
+	if r.code != 0 || !strings.Contains(r.stdout, "p50, actual ms") {
+		t.Fatalf("exit code %d: %s\n%s", r.code, r.stderr, r.stdout)
+	}
+	sides, err := merged([]string{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sides[0].result.Stages[1]
+	intended, _, _ := of(s, tacho.Duration).Quantile(0.5)
+	from, _ := actual(s, tacho.Duration).Quantile(0.5)
+	if from < time.Second || from > 2*time.Second || intended < 5*time.Second {
+		t.Errorf("p50 %v from the intended start, %v from the actual", intended, from)
+	}
+}
+
+// Callers that think for 2 s between calls of some 1.6 s end fewer than 3 ÷ 3.6
+// calls a second, the bound that is printed.
+func TestThink(t *testing.T) {
+	t.Parallel()
+	out := filepath.Join(t.TempDir(), "out")
+	r := drive(t, 0, "-model", "gpt4-2024", "-rates", "", "-concurrency", "3", "-think", "2s", "-duration", "40s", "-out", out)
+	if r.code != 0 || !strings.Contains(r.stdout, "think for 2s between two calls") {
+		t.Fatalf("exit code %d: %s\n%.3000s", r.code, r.stderr, r.stdout)
+	}
+	sides, err := merged([]string{out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &sides[0].result.Stages[1]
+	bound, ok := load.Bound(s.Workers, ceilingOf(sides[0]).unloaded, s.Think, 0)
+	if x, _ := s.ServedRate(); !ok || s.Think != 2*time.Second || x < 0.9*bound || x > 1.1*bound || bound > 0.9 {
+		t.Errorf("%.3f served a second, bound %.3f, think %v", x, bound, s.Think)
 	}
 }

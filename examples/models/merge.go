@@ -53,7 +53,7 @@ func merged(dirs []string) (sides []*side, err error) {
 	}
 	all := map[string]*load.Result{}
 	for _, dir := range dirs {
-		name := filepath.Join(dir, resultName)
+		name := filepath.Join(dir, loads.ResultName)
 		one, err := loads.File(name, func(r io.Reader) (m map[string]*load.Result, err error) {
 			return m, json.NewDecoder(r).Decode(&m)
 		})

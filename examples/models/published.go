@@ -3,9 +3,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -57,20 +55,4 @@ func audit() report.Section {
 			float64(len(english))/float64(enc.Count(english)), float64(len(chinese))/float64(enc.Count(chinese))))
 	}
 	return s
-}
-
-// resultName is the file of results.
-const resultName = "load.json"
-
-// resultFile is everything that was measured, to merge with other segments.
-func resultFile(sides []*side) report.File {
-	return report.File{Name: resultName, Write: func(w io.Writer) error {
-		all := map[string]*load.Result{}
-		for _, sd := range sides {
-			all[sd.name] = sd.result
-		}
-		e := json.NewEncoder(w)
-		e.SetIndent("", " ")
-		return e.Encode(all)
-	}}
 }

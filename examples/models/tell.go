@@ -10,6 +10,7 @@ import (
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
+	"github.com/tacho-go/tacho/examples/internal/loads"
 	"github.com/tacho-go/tacho/lab/report"
 	"github.com/tacho-go/tacho/load"
 )
@@ -53,9 +54,8 @@ func tell(s settings, sides []*side, began time.Time) *report.Report {
 	add(closed(s, sides), latencies(sides, tacho.TTFT), latencies(sides, tacho.Duration), flows(sides), reasons(sides), charts(sides))
 	for _, sd := range sides {
 		if len(sd.result.Stages) > 0 {
-			v := report.Verdicts(verdicts(objectives(s), sd))
+			v := loads.Objectives(recorded(sd), objectives(s))
 			v.Heading = "Objectives: " + sd.name
-			v.Notes = append(v.Notes, "Judged from the calls' actual start; the time before it is in the tables from the intended start.")
 			r.Add(v)
 		}
 	}
@@ -77,6 +77,9 @@ func parameters(r *report.Report, s settings, sides []*side) {
 	r.Param("prompt", fmt.Sprint(s.prompts))
 	r.Param("call", fmt.Sprintf("max_tokens %d, temperature %g, top_p %g, stream %v", s.maxTokens, s.temperature, s.topP, !s.plain))
 	r.Param("stage", fmt.Sprintf("%v of warm-up, %v measured; %s arrivals", s.flags.Warmup, s.flags.Duration, s.flags.Arrivals))
+	if s.think > 0 {
+		r.Param("callers", fmt.Sprintf("think for %v between two calls", s.think))
+	}
 	r.Param("seed", fmt.Sprint(s.flags.Seed))
 	for _, l := range s.limits {
 		r.Param("good", fmt.Sprintf("%v ≤ %v, from the intended start", l.Figure, l.AtMost))
@@ -182,7 +185,7 @@ func closed(s settings, sides []*side) report.Section {
 			share(s.TooMany, s.Started), share(s.Unavailable, s.Started), share(s.Failed, s.Started),
 			mean(s, tacho.TTFT), report.Opt(report.PerSecond)(s.OutputRate()), report.Opt(report.Number)(s.OutputPerInput())}, goodput(s)...)...)
 	})
-	notes := []string{"Bound: X ≤ min(N ÷ (W₀ + Z), capacity). W₀ is the mean duration with one caller, Z the think time of 0, capacity the most that was served a second in any stage."}
+	notes := []string{"Bound: X ≤ min(N ÷ (W₀ + Z), capacity). W₀ is the mean duration with one caller, Z the think time, capacity the most that was served a second in any stage."}
 	for _, sd := range sides {
 		if c := known[sd.name]; c.unloaded > 0 {
 			notes = append(notes, fmt.Sprintf("%s: W₀ %v, capacity %.1f/s.", sd.name, c.unloaded.Round(time.Millisecond), c.capacity))

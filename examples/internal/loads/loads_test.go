@@ -6,11 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tacho-go/tacho"
 	"github.com/tacho-go/tacho/budget"
 	"github.com/tacho-go/tacho/examples/internal/loads"
+	"github.com/tacho-go/tacho/load"
+	"github.com/tacho-go/tacho/sim"
 )
 
 func TestLimit(t *testing.T) {
@@ -52,5 +55,30 @@ func TestNumbers(t *testing.T) {
 		if got, err := loads.Numbers("rates", tt.text); !slices.Equal(got, tt.want) || (err != nil) != tt.bad {
 			t.Errorf("%q: %v, %v", tt.text, got, err)
 		}
+	}
+}
+
+// A P99 that nine calls met is undecided for calls to come.
+func TestObjectives(t *testing.T) {
+	t.Parallel()
+	var s tacho.Snapshot
+	rec := load.NewRecorder()
+	synctest.Test(t, func(t *testing.T) {
+		srv := sim.NewServer()
+		defer srv.Close()
+		c, err := tacho.NewClient(srv.URL(), "", tacho.WithBase(srv.Transport()), tacho.WithRecorder(rec))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseIdleConnections()
+		chat := load.Chat{Client: c, Model: "m", Prompts: load.Fixed("hi")}
+		if _, err := load.Run(t.Context(), load.Config{Stages: []load.Stage{load.Constant(3, 3*time.Second)}, Call: chat.Call, Recorder: rec}); err != nil {
+			t.Fatal(err)
+		}
+		s = rec.Total()
+	})
+	got := loads.Objectives(s, []budget.Budget{budget.MustParse("ttft p99 <= 60s"), budget.MustParse("ttft p99 <= 1ns")})
+	if len(got.Notes) != 3 || !strings.HasPrefix(got.Notes[0], "ttft p99 <= 1m0s is met by these calls; of calls to come it is undecided") {
+		t.Errorf("%q", got.Notes)
 	}
 }
