@@ -19,8 +19,8 @@
 //
 // The schedule of an open stage is absolute: an arrival has its moment from the
 // beginning, and no call that is slow moves a later one. Latencies are told from
-// the actual start of a call, in Stage.Snapshot, and from its intended start, in
-// Stage.Streams and Stage.Plain: with calls that had to wait, the second alone is
+// the actual start of a call, in StageResult.Snapshot, and from its intended start,
+// in StageResult.Streams and Plain: with calls that had to wait, the second alone is
 // what a user would have seen (coordinated omission). What the schedule wanted and
 // never got counts against the goodput.
 //
