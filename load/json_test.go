@@ -33,9 +33,9 @@ func TestResultRefused(t *testing.T) {
 	for _, tt := range []struct{ text, want string }{
 		{`{"stages":[{"name":"a","offered":-1}]}`, `stage 1 ("a"): a count is negative`},
 		{`{"stages":[{"offered":9223372036854775807}]}`, `too large`},
-		{`{"stages":[{"window_ns":-1}]}`, `window`},
+		{`{"stages":[{"window":-1}]}`, `window`},
 		{`{"stages":[{"flow":{"in_flight_seconds":-3}}]}`, `flow`},
-		{`{"stages":[{"flow":{"window_ns":-3}}]}`, `flow`},
+		{`{"stages":[{"flow":{"window":-3}}]}`, `flow`},
 		{`{"stages":[{"flow":{"stayed_seconds":1e308}}]}`, `flow`},
 		{`{"stages":[{"errors":[{"what":"x","count":-2}]}]}`, `count`},
 		{`{"segments":["1"],"stages":[]}`, `segment "1"`},
@@ -55,7 +55,7 @@ func TestResultRefused(t *testing.T) {
 
 func FuzzResult(f *testing.F) {
 	for _, s := range []string{
-		`{"stages":[{"name":"a","open":true,"offered":3,"started":3,"window_ns":1000000000,"flow":{"ended":2,"window_ns":5}}],"segments":["1/2"],"health":{"stalls":null,"cpu":0.5}}`,
+		`{"stages":[{"name":"a","open":true,"offered":3,"started":3,"window":1,"flow":{"ended":2,"window":5e-9}}],"segments":["1/2"],"health":{"stalls":null,"cpu":0.5}}`,
 		`{"stages":[{"streams":{"TTFT":{"count":1,"hdr":"HISTFAAAABx4nJNpmSzMwMDAxQABzFCaEUzOmNbFAAAjAAH/"}},"recorded":{"series":[{"labels":{"stage":"a"},"streams":{"calls":1}}]}}]}`,
 		`{"stages":[{}],"seed":1}`, `null`, `{"segments":["2/2"],"stages":[{}]}`,
 	} {
@@ -102,5 +102,24 @@ func use(t *testing.T, r *load.Result) {
 	}
 	if m, err := r.Merge(r); err == nil {
 		t.Errorf("a result merges with itself: %v", m.Segments)
+	}
+}
+
+// Times are written in seconds, and come back to the nanosecond.
+func TestSeconds(t *testing.T) {
+	t.Parallel()
+	for _, d := range []time.Duration{0, 1, time.Second, 72*time.Hour + 1, 1000*time.Hour - 1} {
+		text, err := json.Marshal(load.StageResult{Window: d, Think: d, Flow: load.Flow{Window: d}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back load.StageResult
+		if err := json.Unmarshal(text, &back); err != nil || back.Window != d || back.Think != d || back.Flow.Window != d {
+			t.Errorf("%v: %v, %v, %v, %v", d, back.Window, back.Think, back.Flow.Window, err)
+		}
+	}
+	text, err := json.Marshal(load.StageResult{Window: 1500 * time.Millisecond})
+	if err != nil || !strings.Contains(string(text), `"window":1.5`) {
+		t.Errorf("%s, %v", text, err)
 	}
 }

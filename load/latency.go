@@ -117,8 +117,10 @@ func (l *Latency) UnmarshalJSON(b []byte) error {
 
 // Latencies are those of the calls of one kind, streams or plain.
 type Latencies struct {
-	TTFT, TTFO, TTLT Latency // of streams alone
-	Duration         Latency
+	TTFT     Latency `json:"ttft"` // this and the next two of streams alone
+	TTFO     Latency `json:"ttfo"`
+	TTLT     Latency `json:"ttlt"`
+	Duration Latency `json:"duration"`
 }
 
 func (l *Latencies) figures() [4]*Latency {

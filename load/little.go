@@ -16,7 +16,7 @@ type Flow struct {
 	Most   int           `json:"most_in_flight"`    // of several generators, the sum
 	Ended  int64         `json:"ended"`
 	Stayed float64       `json:"stayed_seconds"` // of the calls that ended, in all
-	Window time.Duration `json:"window_ns"`
+	Window time.Duration `json:"-"`              // in JSON as window, in seconds
 }
 
 // InFlight returns N, the mean of the calls in flight.

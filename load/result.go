@@ -12,8 +12,7 @@ import (
 )
 
 // Result is what came of a run. Results of the segments of one schedule merge
-// exactly. In its JSON what ends in _ns is in nanoseconds, all other times are in
-// seconds; histograms are in HdrHistogram's encoding.
+// exactly. In its JSON times are in seconds, histograms in HdrHistogram's encoding.
 type Result struct {
 	Start      time.Time     `json:"start"`
 	Seed       uint64        `json:"seed"`
@@ -29,10 +28,10 @@ type StageResult struct {
 	Open bool   `json:"open"`
 	// Workers is the number of a closed stage, at its end if it changes.
 	Workers int           `json:"workers,omitempty"`
-	Think   time.Duration `json:"think_ns,omitempty"`
+	Think   time.Duration `json:"-"` // in JSON as think, in seconds
 	Start   time.Time     `json:"start"`
-	Window  time.Duration `json:"window_ns"` // as far as it was played
-	Whole   bool          `json:"whole"`     // it was played to its end
+	Window  time.Duration `json:"-"`     // as far as it was played; in JSON as window, in seconds
+	Whole   bool          `json:"whole"` // it was played to its end
 
 	Counts
 	Flow   Flow         `json:"flow"`

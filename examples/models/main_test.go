@@ -205,8 +205,8 @@ func TestMergedParameters(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	const text = `{"m":{"start":"2026-01-02T03:04:05Z","seed":42,"segments":["1/2"],"stages":[
-		{"name":"20/s","open":true,"start":"2026-01-02T03:04:15Z","window_ns":60000000000,"offered":600,"started":600,"served":600,"ended_served":600},
-		{"name":"3 workers","workers":3,"start":"2026-01-02T03:05:15Z","window_ns":30000000000,"started":1,"served":1}]}}`
+		{"name":"20/s","open":true,"start":"2026-01-02T03:04:15Z","window":60,"offered":600,"started":600,"served":600,"ended_served":600},
+		{"name":"3 workers","workers":3,"start":"2026-01-02T03:05:15Z","window":30,"started":1,"served":1}]}}`
 	if err := os.WriteFile(filepath.Join(dir, "load.json"), []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
