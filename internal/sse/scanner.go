@@ -122,7 +122,7 @@ func (s *Scanner) Next(p []byte) (tok Token, piece []byte, used int) {
 			if p[i] == ' ' {
 				i++
 			}
-			s.state, s.nname = stName, 0
+			s.state = stName
 
 		case stName:
 			end := LineEnd(p[i:])
@@ -199,7 +199,7 @@ func (s *Scanner) fieldName(p []byte, i int) int {
 			case "data":
 				s.state = stData0
 			case "event":
-				s.state = stName0
+				s.state, s.nname = stName0, 0
 			default:
 				s.state = stIgnore
 			}
