@@ -87,14 +87,21 @@ func cleanRest(s string) string {
 	if i := strings.IndexAny(s, "/?#"); i >= 0 {
 		host, path = s[:i], s[i:]
 	}
-	if !strings.Contains(host, "@") && !isHost(host) {
+	if !strings.Contains(host, "@") && !isHost(host, path == "") {
 		return afterLastAt(s)
-	}
-	if i := strings.LastIndexByte(host, '@'); i >= 0 {
-		host = host[i+1:]
 	}
 	if i := strings.IndexAny(path, "?#"); i >= 0 {
 		path = path[:i]
+	}
+	if strings.Contains(path, "@") {
+		// No host and no port to a parser, or a user before them: a password may have
+		// a / in it.
+		if u, err := url.Parse("https://" + host + path); err != nil || u.User != nil {
+			return afterLastAt(s)
+		}
+	}
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = host[i+1:]
 	}
 	// A further URL inside the path would bring its own.
 	if i := strings.Index(path, "://"); i >= 0 {
@@ -115,13 +122,16 @@ func afterLastAt(s string) string {
 }
 
 // isHost reports whether s is a host with a port or without: what stands behind
-// a colon is then digits, and a mark at a sentence's end.
-func isHost(s string) bool {
+// a colon is then digits, and where a sentence may end, its mark.
+func isHost(s string, ends bool) bool {
 	i := strings.LastIndexByte(s, ':')
-	if i < 0 || strings.HasSuffix(s, "]") {
+	if i < 0 || strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
 		return true
 	}
-	port := strings.TrimRight(s[i+1:], `.,;:!)'"`)
+	port := s[i+1:]
+	if ends {
+		port = strings.TrimRight(port, `.,;:!)'"`)
+	}
 	for _, r := range port {
 		if r < '0' || r > '9' {
 			return false
