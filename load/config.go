@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tacho-go/tacho"
@@ -80,6 +82,15 @@ type Segment struct{ I, N int }
 
 // String is "1/2".
 func (s Segment) String() string { return fmt.Sprintf("%d/%d", s.I, s.N) }
+
+// ParseSegment reads what String writes; ok is false for anything else.
+func ParseSegment(text string) (s Segment, ok bool) {
+	i, n, _ := strings.Cut(text, "/")
+	var err1, err2 error
+	s.I, err1 = strconv.Atoi(i)
+	s.N, err2 = strconv.Atoi(n)
+	return s, err1 == nil && err2 == nil && s.I >= 1 && s.I <= s.N && s.String() == text
+}
 
 func (s Segment) has(index int64) bool { return s.N < 2 || index%int64(s.N) == int64(s.I-1) }
 

@@ -34,8 +34,8 @@ func (r *Result) Merge(o *Result) (*Result, error) {
 		return nil, err
 	}
 	slices.SortFunc(out.Segments, func(a, b string) int {
-		x, _ := parseSegment(a)
-		y, _ := parseSegment(b)
+		x, _ := ParseSegment(a)
+		y, _ := ParseSegment(b)
 		return cmp.Compare(x.I, y.I)
 	})
 	for i := range r.Stages {

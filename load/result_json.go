@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tacho-go/tacho"
@@ -99,7 +98,7 @@ func orEmpty(h *tacho.Histogram) *tacho.Histogram {
 // each once; 0 without any.
 func segmentsOf(list []string) (n int, err error) {
 	for k, text := range list {
-		s, ok := parseSegment(text)
+		s, ok := ParseSegment(text)
 		switch {
 		case !ok:
 			return 0, fmt.Errorf("load: segment %q: it is none such as 1/2", text)
@@ -111,12 +110,4 @@ func segmentsOf(list []string) (n int, err error) {
 		n = s.N
 	}
 	return n, nil
-}
-
-func parseSegment(text string) (s Segment, ok bool) {
-	i, n, _ := strings.Cut(text, "/")
-	var err1, err2 error
-	s.I, err1 = strconv.Atoi(i)
-	s.N, err2 = strconv.Atoi(n)
-	return s, err1 == nil && err2 == nil && s.I >= 1 && s.I <= s.N && s.String() == text
 }

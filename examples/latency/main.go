@@ -115,12 +115,10 @@ func (s settings) config(client *tacho.Client, rec *tacho.Recorder, labels []str
 	if plain {
 		name = "plain"
 	}
-	return load.Config{
-		Stages: []load.Stage{s.flags.Open(s.rate).Named(name)}, Recorder: rec,
-		Call: func(ctx context.Context, j load.Job) error {
-			return chat.Call(tacho.ContextWithLabels(ctx, labels...), j)
-		},
-		// Places have arrivals and prompts of their own.
-		Seed: s.flags.Seed + uint64(number), Segment: s.flags.Segment, MaxInFlight: s.flags.InFlight, Drain: max(s.flags.Drain, time.Nanosecond),
+	call := func(ctx context.Context, j load.Job) error {
+		return chat.Call(tacho.ContextWithLabels(ctx, labels...), j)
 	}
+	c := s.flags.Config(call, rec, s.flags.Open(s.rate).Named(name))
+	c.Seed += uint64(number) // places have arrivals and prompts of their own
+	return c
 }

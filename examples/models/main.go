@@ -140,9 +140,8 @@ func (p *program) sides(s settings) (sides []*side, stop func(), err error) {
 		stops = append(stops, sd.client.CloseIdleConnections)
 		chat := load.Chat{Client: sd.client, Model: model, Prompts: s.prompts, MaxTokens: s.maxTokens,
 			Temperature: &s.temperature, TopP: &s.topP, Plain: s.plain, Timeout: s.flags.Timeout}
-		sd.config = load.Config{Stages: s.stages(), Call: chat.Call, Recorder: rec, Seed: s.flags.Seed, Segment: s.flags.Segment,
-			MaxInFlight: s.flags.InFlight, Drain: max(s.flags.Drain, time.Nanosecond),
-			StopSaturated: s.stopSaturated, Limits: s.limits}
+		sd.config = s.flags.Config(chat.Call, rec, s.stages()...)
+		sd.config.StopSaturated, sd.config.Limits = s.stopSaturated, s.limits
 		sides = append(sides, sd)
 	}
 	return sides, stop, nil

@@ -74,11 +74,8 @@ func (f *Flags) Check() error {
 	if f.segment == "" {
 		return nil
 	}
-	i, n, ok := strings.Cut(f.segment, "/")
-	var err1, err2 error
-	f.Segment.I, err1 = strconv.Atoi(i)
-	f.Segment.N, err2 = strconv.Atoi(n)
-	if !ok || err1 != nil || err2 != nil || f.Segment.N < 1 || f.Segment.I < 1 || f.Segment.I > f.Segment.N {
+	var ok bool
+	if f.Segment, ok = load.ParseSegment(f.segment); !ok {
 		return fmt.Errorf("-segment %q: give i/n, such as 1/2", f.segment)
 	}
 	return nil
@@ -97,6 +94,15 @@ func (f *Flags) process() (load.Process, error) {
 		return load.Bursty(f.CV), nil
 	}
 	return load.Process{}, fmt.Errorf("-arrivals %q: there are constant, poisson and gamma", f.Arrivals)
+}
+
+// Config is a load of stages as the flags have it.
+func (f *Flags) Config(call func(context.Context, load.Job) error, rec *tacho.Recorder, stages ...load.Stage) load.Config {
+	return load.Config{
+		Stages: stages, Call: call, Recorder: rec, Seed: f.Seed, Segment: f.Segment, MaxInFlight: f.InFlight,
+		// 0 is the default there, and at once here.
+		Drain: max(f.Drain, time.Nanosecond),
+	}
 }
 
 // Open is an open stage of the flags' length and kind.
