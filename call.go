@@ -27,7 +27,7 @@ type Call struct {
 
 	conversation string
 
-	req   wire.Request
+	req   *wire.Request // shared with others, and not to be changed; see asked
 	facts wire.Facts
 	proto string
 	fault string // what went wrong in the exchange itself, see Failure
@@ -81,6 +81,16 @@ func (c *Call) extras() *callMore {
 	return c.more
 }
 
+// asked is what the request says: nothing, where none was read.
+func (c *Call) asked() *wire.Request {
+	if c.req == nil {
+		return &noRequest
+	}
+	return c.req
+}
+
+var noRequest wire.Request // never written to
+
 // absent is the value of a time that does not exist.
 const absent = phase.None
 
@@ -116,6 +126,8 @@ const (
 )
 
 // String returns the outcome's name in the record, "" for the zero Outcome.
+//
+//go:noinline
 func (o Outcome) String() string {
 	names := [...]string{"", "complete", "stream_error", "error", "cut", "cancelled", "deadline", "closed_early", "dropped"}
 	if int(o) < len(names) {
@@ -164,6 +176,15 @@ func (g *gapStats) add(gap, network time.Duration) {
 	d := float64(gap) - g.mean
 	g.mean += d / float64(g.n)
 	g.m2 += d * (float64(gap) - g.mean)
+}
+
+// addNone adds n gaps of no length, behind the first.
+func (g *gapStats) addNone(n int) {
+	had := float64(g.n)
+	g.n += n
+	g.min = 0
+	g.m2 += g.mean * g.mean * had * float64(n) / float64(g.n)
+	g.mean *= had / float64(g.n)
 }
 
 // Gaps are the inter-chunk gaps of a stream: the times between two output
@@ -231,7 +252,7 @@ func (c *Call) Conversation() string { return c.conversation }
 func (c *Call) Streaming() bool { return c.stream }
 
 // StreamRequested reports whether the request asked for a stream.
-func (c *Call) StreamRequested() bool { return c.req.Stream }
+func (c *Call) StreamRequested() bool { return c.asked().Stream }
 
 // Label returns the value of one of ContextWithLabels' labels, or of "operation",
 // "api", "provider", "server", "model" (asked for) or "response_model"; "" when
@@ -277,7 +298,7 @@ func (c *Call) Failure() (Failure, bool) {
 func (c *Call) fail(o Outcome, fault string) { c.outcome, c.fault, c.failed = o, fault, true }
 
 // RequestModel returns the model that was asked for, "" when unknown.
-func (c *Call) RequestModel() string { return c.req.Model.String() }
+func (c *Call) RequestModel() string { return c.asked().Model.String() }
 
 // ResponseModel returns the model that answered, "" when unknown.
 func (c *Call) ResponseModel() string { return c.facts.Model.String() }

@@ -69,7 +69,7 @@ func (x *exchange) tellContent(ctx context.Context) {
 	m := contentMaker{call: c, secrets: x.secrets()}
 	var content *Content
 	fenced(func() { content = m.content() })
-	if q := c.req.More; q != nil {
+	if q := c.asked().More; q != nil {
 		q.Body, q.Stop = nil, nil
 	}
 	for i := range c.facts.Calls {
@@ -101,7 +101,7 @@ type contentMaker struct {
 func (m *contentMaker) content() *Content {
 	c := m.call
 	content := &Content{}
-	if q := c.req.More; q != nil {
+	if q := c.asked().More; q != nil {
 		content.Stop = q.Stop
 		if q.Body != nil {
 			m.input(content, q.Body)
@@ -166,7 +166,7 @@ func (m *contentMaker) message(said *wire.Choice, ran []Part, calls []wire.Call)
 	}{{PartReasoning, &said.Reasoning}, {PartText, &said.Text}, {PartTranscript, &said.Speech}, {PartRefusal, &said.Refusal}} {
 		if t.text.Chars > 0 {
 			text, lost := m.text(t.text)
-			out.Parts = append(out.Parts, Part{Type: t.kind, Text: text, Cut: lost})
+			out.add(Part{Type: t.kind, Text: text, Cut: lost})
 		}
 		if i == 0 {
 			out.Parts = append(out.Parts, ran...)
@@ -178,7 +178,7 @@ func (m *contentMaker) message(said *wire.Choice, ran []Part, calls []wire.Call)
 			p.ID, p.Name = k.ID, k.Name
 			p.Arguments, p.Cut = m.text(&k.Args)
 		}
-		out.Parts = append(out.Parts, p)
+		out.add(p)
 	}
 	return out
 }

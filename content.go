@@ -2,41 +2,58 @@
 
 package tacho
 
-import (
-	"net/http"
-
-	"github.com/tacho-go/tacho/internal/wire"
-)
+import "github.com/tacho-go/tacho/internal/wire"
 
 // What a body is by its headers and its first bytes.
 
-func isEventStream(h http.Header) bool {
-	const mime = "text/event-stream"
-	t := first(h["Content-Type"])
-	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+// contentType is what a Content-Type header names, as far as it matters.
+type contentType uint8
+
+const (
+	otherType contentType = iota
+	typeJSON
+	typeStream // of events
+	typeText   // any other text
+	typeMedia  // a sound, an image, a film
+)
+
+// bodyType returns the type that a header tells.
+func bodyType(v string) contentType {
+	for i := range contentTypes {
+		if t := &contentTypes[i]; begins(v, t.word) {
+			return t.is
+		}
+	}
+	return otherType
+}
+
+var contentTypes = [...]struct {
+	word string
+	is   contentType
+}{
+	{"application/json", typeJSON}, {"text/event-stream", typeStream}, {"text/", typeText},
+	{"audio/", typeMedia}, {"image/", typeMedia}, {"video/", typeMedia},
+}
+
+// begins reports whether a header's value begins with a lower-case ASCII word, in
+// whatever case.
+func begins(v, word string) bool {
+	return len(v) >= len(word) && (v[:len(word)] == word || equalFold(v[:len(word)], word))
 }
 
 // isContent reports whether the body is the content itself, by its type: bytes
 // of any value, not to be taken for a stream's first. It is sounds, images or
 // films, speech of whatever type, and what was spoken in a sound as a text alone.
-func (x *exchange) isContent(h http.Header) bool {
-	t := first(h["Content-Type"])
-	if x.call.api == wire.Speech && x.call.status < 400 {
-		return !x.typed && !isJSON(h)
-	}
-	spoken := x.call.api == wire.Transcriptions || x.call.api == wire.Translations
-	for _, kind := range [...]string{"audio/", "image/", "video/", "text/"} {
-		if len(t) > len(kind) && equalFold(t[:len(kind)], kind) {
-			return kind != "text/" || spoken && !x.typed
+func (x *exchange) isContent(t contentType) bool {
+	switch c := x.call; c.api {
+	case wire.Speech:
+		if c.status < 400 {
+			return t != typeStream && t != typeJSON
 		}
+	case wire.Transcriptions, wire.Translations:
+		return t == typeText || t == typeMedia
 	}
-	return false
-}
-
-func isJSON(h http.Header) bool {
-	const mime = "application/json"
-	t := first(h["Content-Type"])
-	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+	return t == typeMedia
 }
 
 // first is the first value of a header that is looked up under its canonical

@@ -39,7 +39,7 @@ type exchange struct {
 
 	mu       sync.Mutex
 	rc       io.ReadCloser // the base's body
-	dec      *reader       // from the transport's pool, until the call is told
+	dec      *wire.Decoder // from the transport's pool, until the call is told
 	sse      sse.Scanner
 	mode     bodyMode
 	coded    coding
@@ -114,8 +114,10 @@ func (x *exchange) request(req *http.Request) *http.Request {
 		x.keepSecrets(req)
 	}
 	c := x.call
-	if c.req.Model.Empty() {
-		c.req.Model.Set([]byte(wire.Deployment(req.URL.Path)))
+	if c.asked().Model.Empty() {
+		q := *c.asked()
+		q.Model.Set([]byte(wire.Deployment(req.URL.Path)))
+		c.req = &q
 	}
 	parent := x.startSpan(x.guardStream(req.Context()))
 	if x.tries() != nil {
@@ -134,7 +136,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	x.ctx.parent, x.ctx.x = x.trace.Attach(parent, x.transport.keys, c.start, tcp, &c.phases), x
 	// One that has ended is handed on as it is: its Done is closed already, not
 	// when a goroutine comes to it.
-	if parent.Done() != nil && parent.Err() == nil && (c.req.Stream || !known || x.guard() != nil) {
+	if parent.Done() != nil && parent.Err() == nil && (c.asked().Stream || !known || x.guard() != nil) {
 		x.ctx.done = make(chan struct{})
 		x.stop = context.AfterFunc(parent, x.contextDone)
 	}
@@ -145,7 +147,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	if f := x.config.askUsage; f != nil {
 		f(x, req, r, known)
 	}
-	x.startGuard(c.req.Stream || !known)
+	x.startGuard(c.asked().Stream || !known)
 	if !known {
 		x.watched = watch(req, x.keepBody())
 		r.Body = x.watched
@@ -159,7 +161,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	x.mu.Lock()
 	c := x.call
 	if x.watched != nil {
-		model := c.req.Model
+		model := c.asked().Model
 		if c.req = x.watched.finish(); c.req.Model.Empty() {
 			c.req.Model = model
 		}
@@ -190,10 +192,9 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	}
 	c.network, c.consumer = 0, 0
 	x.returned, x.last = now, now
-	x.readHeader(resp.Header)
-
+	kind, coded := x.readHeader(resp.Header)
 	if resp.StatusCode == http.StatusSwitchingProtocols || resp.Body == nil || resp.Body == http.NoBody {
-		x.decide(c.status >= 200 && c.status < 300 && (isEventStream(resp.Header) || c.req.Stream))
+		x.decide(c.status >= 200 && c.status < 300 && (kind == typeStream || c.asked().Stream))
 		x.endBody(now, io.EOF)
 		tell := x.claim()
 		x.mu.Unlock()
@@ -208,19 +209,19 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	if x.left = resp.ContentLength; x.left == 0 {
 		x.left = -1 // a base of the application's own, for there is a body
 	}
-	x.typed = isEventStream(resp.Header)
-	likely := c.status < 400 && (x.typed || c.req.Stream)
-	if x.coded = encoding(resp.Header); x.coded == codedOther || c.status >= 400 {
+	x.typed = kind == typeStream
+	likely := c.status < 400 && (x.typed || c.asked().Stream)
+	if x.coded = encoding(coded); x.coded == codedOther || c.status >= 400 {
 		x.stopGuard() // no output of it will be seen
 	}
 	switch {
-	case x.isContent(resp.Header):
+	case x.isContent(kind):
 		x.decide(false)
 		x.mode = bodyOpaque // a sound is no broken JSON
 		c.unread = c.api != wire.Speech
 	default:
 		// Until the first bytes say, which those of an encoding unknown here do not.
-		c.stream = c.status < 400 && (x.typed || x.coded == codedOther && c.req.Stream && !isJSON(resp.Header))
+		c.stream = c.status < 400 && (x.typed || x.coded == codedOther && c.asked().Stream && kind != typeJSON)
 	}
 	x.mu.Unlock()
 	if !likely && c.status < 400 && x.stop == nil && x.coded == notCoded {
@@ -228,7 +229,7 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 		return resp, nil
 	}
 	b := &streamBody{x: x, from: resp}
-	if hides := x.asked && c.status < 300 && x.coded == notCoded && !isJSON(resp.Header); hides {
+	if hides := x.asked && c.status < 300 && x.coded == notCoded && kind != typeJSON; hides {
 		b.filter = x.config.newFilter()
 	}
 	x.cleanup = runtime.AddCleanup(b, dropped, x)
@@ -251,9 +252,11 @@ func (x *exchange) response(req, r *http.Request, resp *http.Response, err error
 	return &out, nil
 }
 
-func (x *exchange) readHeader(h http.Header) {
+// readHeader takes what a header says of the call, and of its body.
+func (x *exchange) readHeader(h http.Header) (contentType, string) {
 	defer x.fence()
-	x.call.facts.ReadHeader(h)
+	kind, coded := x.call.facts.ReadHeader(h)
+	return bodyType(kind), coded
 }
 
 // release lets go of what only a live exchange needs.

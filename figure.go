@@ -126,7 +126,7 @@ type PerToken struct {
 
 // choices is the number of choices asked for or seen.
 func (c *Call) choices() int {
-	return max(1, int(min(c.req.N.N, 1<<20)), len(c.facts.Finish))
+	return max(1, int(min(c.asked().N.N, 1<<20)), len(c.facts.Finish))
 }
 
 // StreamedTokens returns the tokens that came over the stream: the reported

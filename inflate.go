@@ -8,7 +8,6 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"io"
-	"net/http"
 	"strings"
 	"time"
 )
@@ -30,8 +29,8 @@ const (
 )
 
 // encoding returns the encoding that a header tells.
-func encoding(h http.Header) coding {
-	switch strings.ToLower(strings.TrimSpace(first(h["Content-Encoding"]))) {
+func encoding(v string) coding {
+	switch strings.ToLower(strings.TrimSpace(v)) {
 	case "", "identity":
 		return notCoded
 	case "gzip", "x-gzip":

@@ -8,26 +8,33 @@ import "log/slog"
 // ttft and duration as durations, error and labels, as far as they exist.
 func (c *Call) LogValue() slog.Value {
 	a := make([]slog.Attr, 0, 8)
-	a = append(a, slog.String("outcome", c.outcome.String()))
-	if !c.req.Model.Empty() {
-		a = append(a, slog.String("model", c.RequestModel()))
+	addAttr(&a, "outcome", slog.StringValue(c.outcome.String()))
+	if !c.asked().Model.Empty() {
+		addAttr(&a, "model", slog.StringValue(c.RequestModel()))
 	}
-	a = append(a, slog.String("server", c.server))
+	addAttr(&a, "server", slog.StringValue(c.server))
 	if c.status != 0 {
-		a = append(a, slog.Int("status", int(c.status)))
+		addAttr(&a, "status", slog.IntValue(int(c.status)))
 	}
 	for _, f := range [...]Figure{TTFT, Duration} {
 		if d, ok := c.Figure(f); ok {
-			a = append(a, slog.Duration(f.String(), d))
+			addAttr(&a, f.String(), slog.DurationValue(d))
 		}
 	}
 	if t := c.errorType(); t != "" {
-		a = append(a, slog.String("error", t))
+		addAttr(&a, "error", slog.StringValue(t))
 	}
 	for _, l := range c.labels {
-		a = append(a, slog.String(l.Name, l.Value))
+		addAttr(&a, l.Name, slog.StringValue(l.Value))
 	}
 	return slog.GroupValue(a...)
+}
+
+// addAttr appends an attribute.
+//
+//go:noinline
+func addAttr(a *[]slog.Attr, key string, v slog.Value) {
+	*a = append(*a, slog.Attr{Key: key, Value: v})
 }
 
 // MarshalText gives the outcome's name, for logs and JSON.

@@ -356,7 +356,7 @@ func (c *Call) limitsJSON() *limitsKey {
 }
 
 func (c *Call) requestJSON() *requestKey {
-	q := &c.req
+	q := c.asked()
 	if !q.Read {
 		return nil
 	}

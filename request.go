@@ -3,8 +3,11 @@
 package tacho
 
 import (
+	"bytes"
 	"io"
 	"net/http"
+	"reflect"
+	"strings"
 	"sync"
 	"unsafe"
 
@@ -13,9 +16,6 @@ import (
 
 // maxRequestScan bounds how much of a request body is looked at.
 const maxRequestScan = 16 << 20
-
-// errScanned ends the copy of a body whose bound is reached.
-var errScanned = io.ErrShortWrite
 
 // requestScanner feeds a request body, JSON or a form, to its reader up to the
 // bound.
@@ -33,17 +33,15 @@ type requestSide struct {
 
 // isForm reports whether a request is a multipart form, as audio and images are sent.
 func isForm(req *http.Request) bool {
-	const mime = "multipart/form-data"
-	t := first(req.Header["Content-Type"])
-	return len(t) >= len(mime) && equalFold(t[:len(mime)], mime)
+	return begins(first(req.Header["Content-Type"]), "multipart/form-data")
 }
 
-// begin makes the scanner ready for the body of req, whose facts go to q and
-// whose content, if it is wanted, goes to body.
-func (s *requestScanner) begin(req *http.Request, dec *wire.Decoder, q *wire.Request, body *wire.Body) {
+// begin makes the scanner ready for a body whose facts go to q and whose content,
+// if it is wanted, goes to body.
+func (s *requestScanner) begin(form bool, dec *wire.Decoder, q *wire.Request, body *wire.Body) {
 	s.dec = dec
 	dec.InitRequest(q)
-	if isForm(req) {
+	if form {
 		s.side = &requestSide{form: new(wire.Form)}
 	} else if body != nil {
 		s.side = &requestSide{body: body}
@@ -62,33 +60,24 @@ func (s *requestScanner) end(q *wire.Request) {
 	}
 }
 
-func (s *requestScanner) Write(p []byte) (int, error) {
-	q := p[:min(len(p), maxRequestScan-s.n)]
-	s.n += len(q)
+func (s *requestScanner) write(p []byte) {
+	p = p[:min(len(p), maxRequestScan-s.n)]
+	s.n += len(p)
 	if s.side != nil && s.side.form != nil {
-		s.side.form.Write(q)
-	} else {
-		s.dec.Write(q)
-		if s.side != nil {
-			s.side.body.Feed(q)
-		}
+		s.side.form.Write(p)
+		return
 	}
-	if len(q) < len(p) {
-		return len(q), errScanned
+	s.dec.Write(p)
+	if s.side != nil {
+		s.side.body.Feed(p)
 	}
-	return len(p), nil
 }
 
-// WriteString is Write without a copy, for a body that is a string in memory.
-// Nothing below changes or keeps the bytes.
-func (s *requestScanner) WriteString(p string) (int, error) {
-	return s.Write(unsafe.Slice(unsafe.StringData(p), len(p)))
-}
-
-// readRequest takes the facts of a request from a copy of its body, which
-// GetBody gives without consuming anything. It reports whether they are known.
+// readRequest takes the facts of a request without consuming anything: from a body
+// in memory, or from a copy of it that GetBody gives and that is one. It reports
+// whether they are known.
 func (x *exchange) readRequest(req *http.Request) (known bool) {
-	if req.Body == nil || req.Body == http.NoBody {
+	if req.Body == nil || req.Body == http.NoBody || x.readMemory(req.Body) {
 		return true
 	}
 	if req.GetBody == nil || req.ContentLength <= 0 {
@@ -104,47 +93,82 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 		return false
 	}
 	defer body.Close()
-	// A body in memory hands itself over in one piece, uncopied. Any other may
-	// be slow, and is watched while it is sent.
-	w, ok := body.(io.WriterTo)
-	if !ok {
+	return x.readMemory(body)
+}
+
+// readMemory reads a body as http.NewRequest makes it of a Reader or Buffer of
+// package bytes or strings, which stays as it is. Any other may be slow, or change
+// what it reads, and is watched while it is sent.
+func (x *exchange) readMemory(body io.ReadCloser) bool {
+	if reflect.TypeOf(body) != x.transport.inMemory {
 		return false
 	}
-	r := x.transport.readers.get()
-	r.scan.begin(req, &r.Decoder, &x.call.req, x.keepBody())
-	_, err = w.WriteTo(&r.scan)
-	r.scan.end(&x.call.req)
-	x.transport.readers.put(r)
-	return err == nil || err == errScanned
+	m := (*memoryReader)(x)
+	switch r := reflect.ValueOf(body).Field(0).Interface().(type) {
+	case *bytes.Reader:
+		same := *r
+		same.WriteTo(m)
+	case *bytes.Buffer:
+		m.Write(r.Bytes())
+	case *strings.Reader:
+		same := *r
+		same.WriteTo(m)
+	default:
+		return false
+	}
+	return true
 }
 
-// reader is what reads a request and then a response.
-type reader struct {
-	wire.Decoder
-	scan requestScanner
+// memoryReader reads a request that is there as a whole.
+type memoryReader exchange
+
+func (m *memoryReader) Write(p []byte) (int, error) {
+	x := (*exchange)(m)
+	all, scan := &x.transport.readers, p[:min(len(p), maxRequestScan)]
+	keep, form := x.keepBody(), bytes.HasPrefix(p, []byte("--"))
+	if keep == nil && !form {
+		if x.call.req = all.common.Request(scan); x.call.req != nil {
+			return len(p), nil
+		}
+	}
+	r, q := all.get(), new(wire.Request)
+	if x.call.req = q; keep == nil && !form {
+		r.ReadRequest(scan, q)
+	} else {
+		var s requestScanner
+		s.begin(form, r, q, keep)
+		s.write(scan)
+		s.end(q)
+	}
+	all.put(r)
+	return len(p), nil
 }
 
-// readers keeps those that no call is using: they are a third of what a call
+// WriteString is Write without a copy. Nothing below changes the bytes.
+func (m *memoryReader) WriteString(p string) (int, error) {
+	return m.Write(unsafe.Slice(unsafe.StringData(p), len(p)))
+}
+
+// readers keeps the decoders that no call is using: they are a third of what a call
 // needs, for a fraction of its time.
 type readers struct {
 	pool   sync.Pool
 	common wire.Common
 }
 
-func (p *readers) get() *reader {
-	if r, ok := p.pool.Get().(*reader); ok {
+func (p *readers) get() *wire.Decoder {
+	if r, ok := p.pool.Get().(*wire.Decoder); ok {
 		return r
 	}
-	r := new(reader)
+	r := new(wire.Decoder)
 	r.Share(&p.common)
 	return r
 }
 
 // put takes a reader back; nil is none.
-func (p *readers) put(r *reader) {
+func (p *readers) put(r *wire.Decoder) {
 	if r != nil {
 		r.Release()
-		r.scan = requestScanner{}
 		p.pool.Put(r)
 	}
 }
@@ -163,7 +187,7 @@ type watchedBody struct {
 
 func watch(req *http.Request, keep *wire.Body) *watchedBody {
 	w := &watchedBody{ReadCloser: req.Body}
-	w.s.begin(req, &w.dec, &w.req, keep)
+	w.s.begin(isForm(req), &w.dec, &w.req, keep)
 	return w
 }
 
@@ -185,17 +209,18 @@ func (w *watchedBody) look(p []byte) {
 		}
 	}()
 	if !w.over {
-		w.s.Write(p)
+		w.s.write(p)
 	}
 }
 
 // finish returns what was seen; bytes that are sent later are not looked at.
-func (w *watchedBody) finish() wire.Request {
+func (w *watchedBody) finish() *wire.Request {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if !w.over {
 		w.over = true
 		w.s.end(&w.req)
 	}
-	return w.req
+	q := w.req
+	return &q
 }

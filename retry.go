@@ -218,7 +218,7 @@ func (x *exchange) readRefusal(resp *http.Response) wire.Error {
 	var f wire.Facts
 	dec := x.transport.readers.get()
 	dec.Init(x.call.api, false, false, &f)
-	_, _ = io.Copy(&dec.Decoder, io.LimitReader(resp.Body, maxRefusal))
+	_, _ = io.Copy(dec, io.LimitReader(resp.Body, maxRefusal))
 	if !dec.Empty() {
 		dec.End()
 	}

@@ -18,7 +18,7 @@ func (c *Call) spanAttributes(g *config, s *callSets) ([]attribute.KeyValue, int
 	if c.stream {
 		room += 6
 	}
-	if c.req.More != nil {
+	if c.asked().More != nil {
 		room += 6
 	}
 	a := make([]attribute.KeyValue, 0, room)
@@ -111,7 +111,7 @@ func appendDetail(a []attribute.KeyValue, f *folding, d *wire.Detail, g *config)
 // appendRequest appends what the request says. Stop sequences are a text of the
 // caller's, told where content is.
 func (c *Call) appendRequest(a []attribute.KeyValue, f *folding) []attribute.KeyValue {
-	q := &c.req
+	q := c.asked()
 	if c.conversation != "" {
 		a = append(a, pair(conv.ConversationID, f.text(c.conversation)))
 	}

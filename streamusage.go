@@ -42,7 +42,7 @@ const usageOption = `"stream_options":{"include_usage":true},`
 
 // askUsage adds the option to r, the copy of req that is handed on.
 func (x *exchange) askUsage(req, r *http.Request, known bool) {
-	q := &x.call.req
+	q := x.call.asked()
 	switch {
 	case !known || !q.Stream || q.IncludeUsage || !q.Read,
 		x.call.api != wire.ChatCompletions && x.call.api != wire.Completions,
@@ -67,8 +67,8 @@ func (x *exchange) askUsage(req, r *http.Request, known bool) {
 		more = int64(len(whole)) - req.ContentLength
 		get = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(whole)), nil }
 	}
-	body, err := get()
-	if err != nil {
+	body := bodyOf(&http.Request{GetBody: get})
+	if body == nil {
 		return
 	}
 	// The application's body is closed by who closes ours, as it would be.
@@ -87,8 +87,8 @@ func withUsage(req *http.Request) ([]byte, bool) {
 	if req.ContentLength > maxWhole {
 		return nil, false
 	}
-	from, err := req.GetBody()
-	if err != nil || from == nil {
+	from := bodyOf(req)
+	if from == nil {
 		return nil, false
 	}
 	defer from.Close()
@@ -177,8 +177,8 @@ func (x *exchange) withoutUsage(req, r *http.Request, resp *http.Response, next 
 	}
 	head, err := io.ReadAll(io.LimitReader(resp.Body, maxRefusal))
 	if err == nil && bytes.Contains(head, []byte("stream_options")) {
-		body, berr := req.GetBody()
-		if berr == nil && req.Context().Err() == nil {
+		body := bodyOf(req)
+		if body != nil && req.Context().Err() == nil {
 			resp.Body = &restored{bytes.NewReader(head), resp.Body}
 			x.failedAttempt(resp, nil)
 			x.transport.refusing.add(req.URL.Host)

@@ -286,3 +286,29 @@ func FuzzStreamUsage(f *testing.F) {
 		}
 	})
 }
+
+// TestStreamUsageGetBody: a body in memory that cannot be had again is sent as it is.
+func TestStreamUsageGetBody(t *testing.T) {
+	t.Parallel()
+	for name, get := range map[string]func() (io.ReadCloser, error){
+		"fails":  func() (io.ReadCloser, error) { return nil, errBroken },
+		"panics": func() (io.ReadCloser, error) { panic("GetBody") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rt := tacho.NewTransport(roundTripper(func(r *http.Request) (*http.Response, error) {
+				if got, err := io.ReadAll(r.Body); err != nil || string(got) != askStream {
+					t.Errorf("sent %q, %v", got, err)
+				}
+				return answer(`{}`), nil
+			}), tacho.WithStreamUsage(), tacho.WithoutTracing(), tacho.WithoutMetrics())
+			req := newRequest(t.Context(), t, hostURL, askStream)
+			req.GetBody = get
+			resp, err := rt.RoundTrip(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			readAll(resp)
+		})
+	}
+}

@@ -3,8 +3,11 @@
 package tacho
 
 import (
+	"bytes"
 	"context"
+	"io"
 	"net/http"
+	"reflect"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -27,7 +30,8 @@ type Transport struct {
 	config  *config
 	pending pending
 
-	keys     *phase.Keys // nil in a zero Transport
+	keys     *phase.Keys  // nil in a zero Transport
+	inMemory reflect.Type // of a body in memory, as http.NewRequest makes it
 	readers  readers
 	refusing hostSet                   // stream_options
 	host     atomic.Pointer[knownHost] // of the first call: most transports have one
@@ -41,7 +45,8 @@ type knownHost struct{ host, provider string }
 // application reads the bytes that the server sent and gets the errors that
 // base returned.
 func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
-	return &Transport{base: base, config: newConfig(opts), keys: phase.NewKeys()}
+	return &Transport{base: base, config: newConfig(opts), keys: phase.NewKeys(),
+		inMemory: reflect.TypeOf(io.NopCloser((*bytes.Reader)(nil)))}
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -199,19 +199,30 @@ func TestRequestFacts(t *testing.T) {
 		name, body string
 		prepare    func(*http.Request)
 	}{
-		{"through GetBody", body, func(*http.Request) {}},
+		{"in memory", body, func(*http.Request) {}},
+		{"in memory, GetBody is none", body, func(r *http.Request) { r.GetBody = nil }},
+		{"in memory, a buffer", body, func(r *http.Request) { r.Body = io.NopCloser(bytes.NewBufferString(body)) }},
+		{"in memory, bytes of which some were read", body, func(r *http.Request) {
+			b := bytes.NewReader([]byte("read " + body))
+			b.Seek(5, io.SeekStart)
+			r.Body = io.NopCloser(b)
+		}},
+		{"through GetBody", body, func(r *http.Request) { r.Body = onlyReadCloser{r.Body} }},
 		{"through a GetBody that is no bytes in memory", body, func(r *http.Request) {
+			r.Body = onlyReadCloser{r.Body}
 			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(onlyReader{strings.NewReader(body)}), nil }
 		}},
-		{"watched while it is sent", body, func(r *http.Request) { r.GetBody = nil }},
+		{"watched while it is sent", body, func(r *http.Request) { r.Body, r.GetBody = onlyReadCloser{r.Body}, nil }},
 		{"watched, since GetBody fails", body, func(r *http.Request) {
+			r.Body = onlyReadCloser{r.Body}
 			r.GetBody = func() (io.ReadCloser, error) { return nil, errors.New("no") }
 		}},
 		{"watched, since GetBody panics", body, func(r *http.Request) {
+			r.Body = onlyReadCloser{r.Body}
 			r.GetBody = func() (io.ReadCloser, error) { panic("no") }
 		}},
 		{"an image of 5 MiB", big, func(*http.Request) {}},
-		{"an image of 5 MiB, watched", big, func(r *http.Request) { r.GetBody = nil }},
+		{"an image of 5 MiB, watched", big, func(r *http.Request) { r.Body, r.GetBody = onlyReadCloser{r.Body}, nil }},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -242,6 +253,8 @@ func TestRequestFacts(t *testing.T) {
 }
 
 type onlyReader struct{ io.Reader }
+
+type onlyReadCloser struct{ io.ReadCloser }
 
 // TestSwitchingProtocols keeps a 101 body an io.ReadWriteCloser, the very one.
 func TestSwitchingProtocols(t *testing.T) {

@@ -20,13 +20,15 @@ type Modalities struct{ Text, Image, Audio int64 }
 // Sum returns the tokens of all.
 func (m Modalities) Sum() int64 { return m.Text + m.Image + m.Audio }
 
-// Common keeps what the answers of one server have in common: the Detail of those
-// whose fingerprint is the last one seen, and the shape of the last plain one. The
-// zero value is ready; it is safe for concurrent use.
+// Common keeps what the calls to one server have in common: the Detail of answers
+// whose fingerprint is the last one seen, the shape of the last plain one and the
+// template of the last request. The zero value is ready; it is safe for concurrent use.
 type Common struct {
-	last   atomic.Pointer[Detail]
-	shape  atomic.Pointer[shape]
-	missed atomic.Uint32 // answers in a row without the shape
+	last     atomic.Pointer[Detail]
+	shape    atomic.Pointer[shape]
+	missed   atomic.Uint32 // answers in a row without the shape
+	template atomic.Pointer[template]
+	unlike   atomic.Uint32 // requests in a row without the template
 }
 
 // of returns a shared Detail.

@@ -16,14 +16,19 @@ type Limits struct {
 	RetryAfter                       Number
 }
 
-// ReadHeader takes rate limits and server timings from a response's headers.
-func (f *Facts) ReadHeader(h http.Header) {
+// ReadHeader takes rate limits and server timings from a response's headers. It
+// returns how the body is typed and encoded.
+func (f *Facts) ReadHeader(h http.Header) (kind, encoding string) {
 	r := limitReader{header: h}
 	for name, values := range h {
-		if len(values) == 0 || name == "" || !strings.Contains("XROSAF", name[:1]) {
+		if len(values) == 0 || name == "" || !strings.Contains("CXROSAF", name[:1]) {
 			continue // no name below begins so
 		}
 		switch v := values[0]; {
+		case name == "Content-Type":
+			kind = v
+		case name == "Content-Encoding":
+			encoding = v
 		case name == "Retry-After":
 			if r.RetryAfter = untilReset(v, h); !r.RetryAfter.OK && past(v) {
 				r.RetryAfter.OK = true
@@ -54,6 +59,7 @@ func (f *Facts) ReadHeader(h http.Header) {
 		f.Limits = new(Limits)
 		*f.Limits = r.Limits
 	}
+	return kind, encoding
 }
 
 // limitPrefixes begin the names of limits. Of two that say the same, the first

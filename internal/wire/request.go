@@ -38,6 +38,7 @@ type More struct {
 // maxStops bounds the stop sequences that are kept: servers take 4 or so.
 const maxStops = 8
 
+//go:noinline
 func (d *Decoder) more() *More {
 	if d.req.More == nil {
 		d.req.More = new(More)
