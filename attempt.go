@@ -95,8 +95,7 @@ func (x *exchange) beginAttempt(ctx context.Context, u *url.URL, wait time.Durat
 	if x.config.tracer == nil || x.config.retries == nil {
 		return ctx
 	}
-	method := conv.HTTPMethod.String(http.MethodPost)
-	kv := appendServer([]attribute.KeyValue{method, conv.URL.String(publicURL(u))}, x.call.server, x.call.secure)
+	kv := appendServer([]attribute.KeyValue{pair(conv.HTTPMethod, http.MethodPost), pair(conv.URL, publicURL(u))}, x.call.server, x.call.secure)
 	if n := int(x.call.attempt) + len(t.list) - 2; n > 0 {
 		kv = append(kv, conv.ResendCount.Int(n))
 	}
@@ -201,7 +200,7 @@ func (x *exchange) endAttempt(a *Attempt, proto, failed string) {
 	}
 	kv = appendProtocol(kv, proto)
 	if failed != "" {
-		kv = append(kv, conv.ErrorType.String(failed))
+		word(&kv, conv.ErrorType, failed)
 	}
 	end := x.call.start.Add(a.Start + a.Duration)
 	fenced(func() {

@@ -105,11 +105,15 @@ func flag(b bool) byte {
 	return 0
 }
 
+// appendWhole appends a text and its end.
+//
+//go:noinline
+func appendWhole(key []byte, s string) []byte { return append(append(key, s...), 0) }
+
 // appendFirst appends what is known of a call from the first.
 func (c *Call) appendFirst(key []byte) []byte {
-	key = append(append(key, byte(c.api), flag(c.secure)), c.provider...)
-	key = append(append(append(key, 0), c.server...), 0)
-	return append(c.req.Model.Append(key), 0)
+	key = appendWhole(append(key, byte(c.api), flag(c.secure)), c.provider)
+	return append(c.asked().Model.Append(appendWhole(key, c.server)), 0)
 }
 
 // first returns the sets of a call that begins.
@@ -124,14 +128,17 @@ func (g *config) first(c *Call) *firstSets {
 func newFirstSets(c *Call, g *config) *firstSets {
 	known := g.servers.admits(c.server, maxServers)
 	s := &firstSets{http: newAttrs(httpServer(c, known)...), span: c.Operation()}
-	kv := appendServer([]attribute.KeyValue{conv.OperationName.String(c.Operation()), conv.ProviderName.String(c.provider)}, c.server, c.secure)
+	var kv []attribute.KeyValue
+	word(&kv, conv.OperationName, s.span)
+	word(&kv, conv.ProviderName, c.provider)
+	kv = appendServer(kv, c.server, c.secure)
 	if s.active = newAttrs(kv...); !known {
-		s.active = newAttrs(append(kv[:2:2], conv.ServerAddress.String(other))...)
+		s.active.fill(kv[:2], conv.ServerAddress, other)
 	}
-	if !c.req.Model.Empty() {
+	if !c.asked().Model.Empty() {
 		model := g.models.word(c.RequestModel())
 		s.span += " " + model
-		kv = append(kv, conv.RequestModel.String(model))
+		word(&kv, conv.RequestModel, model)
 	}
 	s.kv = kv
 	s.start = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient), trace.WithAttributes(kv...)}
@@ -229,16 +236,16 @@ func (c *Call) appendRaw(key []byte, g *config) []byte {
 	key = append(c.appendFirst(key), byte(c.outcome), flag(c.asStream()))
 	f, _ := c.Failure()
 	for _, s := range [...]string{f.Code, c.fault, c.facts.Tier, c.proto} {
-		key = append(append(key, s...), 0)
+		key = appendWhole(key, s)
 	}
 	key = append(c.facts.Model.Append(key), 0, byte(c.status>>8), byte(c.status))
 	if d := c.facts.Detail; d != nil && g.metricPrints {
-		key = append(key, d.Fingerprint...)
+		key = appendWhole(key, d.Fingerprint)
 	}
 	for _, m := range g.metricLabels {
 		for _, l := range c.labels {
 			if l.Name == m.name {
-				key = append(append(append(append(key, 0), l.Name...), 0), l.Value...)
+				key = appendWhole(appendWhole(key, l.Name), l.Value)
 			}
 		}
 	}
@@ -247,7 +254,7 @@ func (c *Call) appendRaw(key []byte, g *config) []byte {
 
 // asStream reports whether a call asked for a stream or, where nobody read its
 // request, got one.
-func (c *Call) asStream() bool { return c.req.Stream || !c.req.Read && c.stream }
+func (c *Call) asStream() bool { return c.asked().Stream || !c.asked().Read && c.stream }
 
 // fill makes the set of base and one word more.
 //

@@ -36,10 +36,22 @@ func (m *contentMaker) input(content *Content, body *wire.Body) {
 		}
 	}
 	if body.Full() {
-		content.Input = append(content.Input, Message{Role: "user", Parts: []Part{{
-			Type: PartText, Text: fmt.Sprintf("…[cut by tacho: the rest of a request of more than %d bytes]", body.Len()), Cut: 1}}})
+		content.Input = append(content.Input, messageOf("user", Part{
+			Type: PartText, Text: fmt.Sprintf("…[cut by tacho: the rest of a request of more than %d bytes]", body.Len()), Cut: 1}))
 	}
 }
+
+// messageOf is a message of one part.
+func messageOf(role string, p Part) Message {
+	msg := Message{Role: role}
+	msg.add(p)
+	return msg
+}
+
+// add appends a part.
+//
+//go:noinline
+func (msg *Message) add(p Part) { msg.Parts = append(msg.Parts, p) }
 
 // listOf is a list, or a list of the one value in its place.
 func listOf(v any) []any {
@@ -53,6 +65,8 @@ func listOf(v any) []any {
 }
 
 // str is a string, with the mark of what was cut from it.
+//
+//go:noinline
 func (m *contentMaker) str(v any) (s string, lost int64) {
 	switch v := v.(type) {
 	case string:
@@ -83,26 +97,26 @@ func (m *contentMaker) messages(v any) (list []Message) {
 func (m *contentMaker) chatMessage(t map[string]any) Message {
 	msg := Message{Role: m.word(t["role"]), Name: m.word(t["name"])}
 	if msg.Role == "tool" || msg.Role == "function" {
-		msg.Parts = []Part{m.response(t["tool_call_id"], t["content"])}
+		msg.add(m.response(t["tool_call_id"], t["content"]))
 		return msg
 	}
 	for _, key := range [...]string{"reasoning_content", "reasoning", "thinking"} {
 		if s, lost := m.str(t[key]); s != "" {
-			msg.Parts = append(msg.Parts, Part{Type: PartReasoning, Text: s, Cut: lost})
+			msg.add(Part{Type: PartReasoning, Text: s, Cut: lost})
 			break
 		}
 	}
 	msg.Parts = append(msg.Parts, m.parts(t["content"])...)
 	if s, lost := m.str(t["refusal"]); s != "" {
-		msg.Parts = append(msg.Parts, Part{Type: PartRefusal, Text: s, Cut: lost})
+		msg.add(Part{Type: PartRefusal, Text: s, Cut: lost})
 	}
 	for i, e := range listOf(t["tool_calls"]) {
 		if c, ok := e.(map[string]any); ok {
-			msg.Parts = append(msg.Parts, m.toolCall(i, c["id"], c["function"], c["custom"]))
+			msg.add(m.toolCall(i, c["id"], c["function"], c["custom"]))
 		}
 	}
 	if c, ok := t["function_call"].(map[string]any); ok {
-		msg.Parts = append(msg.Parts, m.toolCall(0, nil, c, nil))
+		msg.add(m.toolCall(0, nil, c, nil))
 	}
 	return msg
 }
@@ -200,9 +214,9 @@ func (m *contentMaker) item(t map[string]any) Message {
 	case "", "message":
 		return Message{Role: m.word(t["role"]), Parts: m.parts(t["content"])}
 	case "function_call", "custom_tool_call":
-		return Message{Role: "assistant", Parts: []Part{m.toolCall(0, t["call_id"], t, nil)}}
+		return messageOf("assistant", m.toolCall(0, t["call_id"], t, nil))
 	case "function_call_output", "custom_tool_call_output":
-		return Message{Role: "tool", Parts: []Part{m.response(t["call_id"], t["output"])}}
+		return messageOf("tool", m.response(t["call_id"], t["output"]))
 	case "reasoning":
 		thoughts := m.parts(t["content"])
 		if len(thoughts) == 0 {

@@ -22,6 +22,8 @@ func (x *exchange) settle() {
 }
 
 // serverFailure notes the server's error object.
+//
+//go:noinline
 func (x *exchange) serverFailure(mid bool) {
 	c := x.call
 	c.failed, c.byServer, c.midStream = true, true, mid
@@ -43,7 +45,7 @@ func (x *exchange) endBody(at time.Duration, err error) {
 		switch x.mode {
 		case bodyUnknown:
 			// Nothing came but white space, or too little to tell.
-			x.decide(x.typed || c.req.Stream)
+			x.decide(x.typed || c.asked().Stream)
 			fallthrough
 		case bodyStream, bodyPlain, bodyRefusal:
 			open = x.flush(at)

@@ -53,7 +53,7 @@ func (g *config) tellDetails(ctx context.Context, c *Call, s *callSets, content 
 	r.AddAttributes(s.first.attributes()...)
 	kv, _ := c.spanAttributes(g, s) // the span counts what was folded
 	if t := g.errorWord(c); t != "" {
-		kv = append(kv, conv.ErrorType.String(t))
+		word(&kv, conv.ErrorType, t)
 	}
 	r.AddAttributes(kv...)
 	r.AddAttributes(content.appendContent(nil, true)...)

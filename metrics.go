@@ -30,27 +30,31 @@ func newInstruments(mp metric.MeterProvider, gen conv.Generation, chosen conv.Op
 		if d.Generation != 0 && d.Generation&gen == 0 || d.OptIn != 0 && d.OptIn&chosen == 0 {
 			continue
 		}
+		unit, says := metric.WithUnit(d.Unit), metric.WithDescription(d.Description)
 		switch d.Kind {
 		case conv.Histogram:
-			i.histograms[d.ID], _ = m.Float64Histogram(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description), metric.WithExplicitBucketBoundaries(d.Bounds...))
+			i.histograms[d.ID], _ = m.Float64Histogram(d.Name, unit, says, metric.WithExplicitBucketBoundaries(d.Bounds...))
 		case conv.Counter:
-			i.counters[d.ID], _ = m.Int64Counter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			i.counters[d.ID], _ = m.Int64Counter(d.Name, unit, says)
 		case conv.UpDownCounter:
-			i.levels[d.ID], _ = m.Int64UpDownCounter(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			i.levels[d.ID], _ = m.Int64UpDownCounter(d.Name, unit, says)
 		case conv.Gauge:
-			i.remaining, _ = m.Int64Gauge(d.Name, metric.WithUnit(d.Unit), metric.WithDescription(d.Description))
+			i.remaining, _ = m.Int64Gauge(d.Name, unit, says)
 		}
 	}
 	return i
 }
 
 // observe records a value if its metric is told.
+//
+//go:noinline
 func (i *instruments) observe(ctx context.Context, id conv.ID, v float64, s *attrs) {
 	if h := i.histograms[id]; h != nil {
 		h.Record(ctx, v, s.record...)
 	}
 }
 
+//go:noinline
 func (i *instruments) count(ctx context.Context, id conv.ID, n int64, s *attrs) {
 	if c := i.counters[id]; c != nil {
 		c.Add(ctx, n, s.add...)

@@ -91,9 +91,10 @@ func lacking(s trace.Span, kv []attribute.KeyValue) []attribute.KeyValue {
 func appendPeer(attrs []attribute.KeyValue, remote string) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(remote)
 	if err != nil {
-		return append(attrs, conv.PeerAddress.String(remote))
+		word(&attrs, conv.PeerAddress, remote)
+		return attrs
 	}
-	attrs = append(attrs, conv.PeerAddress.String(host))
+	word(&attrs, conv.PeerAddress, host)
 	if n, err := strconv.Atoi(port); err == nil {
 		attrs = append(attrs, conv.PeerPort.Int(n))
 	}
@@ -113,7 +114,8 @@ func appendServer(attrs []attribute.KeyValue, server string, secure bool) []attr
 	} else if given, err := strconv.Atoi(port); err == nil {
 		n = given
 	}
-	return append(attrs, conv.ServerAddress.String(host), conv.ServerPort.Int(n))
+	word(&attrs, conv.ServerAddress, host)
+	return append(attrs, conv.ServerPort.Int(n))
 }
 
 // endSpan puts what the call has become on its span and ends it. A span that is
@@ -132,12 +134,12 @@ func (x *exchange) endSpan(s *callSets) (folded int64) {
 		var kv []attribute.KeyValue
 		kv, folded = c.spanAttributes(x.config, s)
 		if t := x.config.errorWord(c); t != "" && !x.borrowed {
-			kv = append(kv, conv.ErrorType.String(t))
+			word(&kv, conv.ErrorType, t)
 		}
-		if x.watched != nil && !c.req.Model.Empty() {
+		if x.watched != nil && !c.asked().Model.Empty() {
 			// It was read while the request was sent: too late for a sampler.
 			model := x.config.models.word(c.RequestModel())
-			if kv = append(kv, conv.RequestModel.String(model)); !x.borrowed {
+			if word(&kv, conv.RequestModel, model); !x.borrowed {
 				x.span.SetName(c.Operation() + " " + model)
 			}
 		}

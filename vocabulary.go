@@ -53,6 +53,8 @@ const other = "_OTHER"
 
 // bounded lets a value from the wire into telemetry if it is made of
 // [A-Za-z0-9_.:/-] and at most 64 bytes long.
+//
+//go:noinline
 func bounded(s string) string {
 	if len(s) > 64 {
 		return other

@@ -9,6 +9,8 @@ import "bytes"
 // an object around them. Some send an empty error with every answer.
 
 // outerChild has the names under which an answer of any API speaks of an error.
+//
+//go:noinline
 func outerChild(k []byte) slot {
 	switch string(k) {
 	case "error", "errors": // Cloudflare and watsonx send a list
@@ -34,6 +36,8 @@ func outerChild(k []byte) slot {
 }
 
 // errorChild is the table of an error object.
+//
+//go:noinline
 func errorChild(k []byte) slot {
 	switch string(k) {
 	case "message", "msg":

@@ -29,6 +29,8 @@ func (n *Name) Set(b []byte) {
 }
 
 // String returns the name; it allocates.
+//
+//go:noinline
 func (n *Name) String() string {
 	if n.long != "" {
 		return n.long
@@ -37,6 +39,8 @@ func (n *Name) String() string {
 }
 
 // Append appends the name to b.
+//
+//go:noinline
 func (n *Name) Append(b []byte) []byte {
 	if n.long != "" {
 		return append(b, n.long...)
