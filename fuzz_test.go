@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -83,7 +84,7 @@ func FuzzTap(f *testing.F) {
 		": keep-alive\r\n\r\ndata: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\n\r\n",
 		"event: error\ndata: {\"error\":{\"code\":\"c\",\"message\":\"m\"}}\n\n",
 		"data: {\"type\":\"response.output_text.delta\",\"delta\":\"a\"}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\"}}\n\n",
-		"{\"error\":\"text\"}", "upstream connect error",
+		"{\"error\":\"text\"}", "upstream connect error", strings.Repeat("data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\n", 9),
 	} {
 		f.Add([]byte(s), []byte{0}, uint8(0))
 		f.Add([]byte(s), []byte{6, 63, 2}, uint8(0xff))

@@ -34,6 +34,7 @@ type Recorder struct {
 
 	mu    sync.Mutex // for the making of series
 	index atomic.Pointer[map[string]*series]
+	first atomic.Pointer[series] // most recorders have one
 }
 
 type recorderConfig struct {
@@ -118,6 +119,9 @@ func (r *Recorder) seriesOf(c *Call) *series {
 	r.begin()
 	var room [256]byte
 	key := r.config.key(room[:0], c)
+	if s := r.first.Load(); s != nil && s.key == string(key) {
+		return s
+	}
 	if s := (*r.index.Load())[string(key)]; s != nil {
 		return s
 	}
@@ -134,12 +138,15 @@ func (r *Recorder) seriesOf(c *Call) *series {
 			return s
 		}
 	}
-	s := newSeries(r, labels)
+	s := newSeries(r, string(key), labels)
+	if len(old) == 0 {
+		r.first.Store(s)
+	}
 	index := make(map[string]*series, len(old)+1)
 	for k, v := range old {
 		index[k] = v
 	}
-	index[string(key)] = s
+	index[s.key] = s
 	r.index.Store(&index)
 	return s
 }
@@ -156,7 +163,7 @@ func (g *recorderConfig) key(b []byte, c *Call) []byte {
 	}
 	b = appendPart(b, c.provider)
 	at := len(b)
-	b = c.req.Model.Append(append(b, 0, 0))
+	b = c.asked().Model.Append(append(b, 0, 0))
 	setLength(b, at)
 	for _, l := range sortedLabels(c.labels) {
 		b = appendPart(appendPart(b, l.Name), l.Value)
@@ -221,7 +228,7 @@ func (c *Call) appendLabel(b []byte, name string) []byte {
 	case "server":
 		return append(b, c.server...)
 	case "model":
-		return c.req.Model.Append(b)
+		return c.asked().Model.Append(b)
 	case "response_model":
 		return c.facts.Model.Append(b)
 	}
@@ -243,6 +250,7 @@ type sink interface {
 // gapSink takes the gaps of a stream.
 type gapSink interface {
 	gap(d time.Duration, start time.Time, at time.Duration)
+	none(n int) // so many gaps of no length, right behind that
 }
 
 // gaps returns where the gaps of a stream go while they happen.

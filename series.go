@@ -17,6 +17,7 @@ import (
 
 type series struct {
 	recorder *Recorder
+	key      string // in its index
 	labels   []Label
 	due      atomic.Int64 // when the window under way ends, since the recorder's epoch
 	groups   [2]atomic.Pointer[group]
@@ -77,8 +78,8 @@ const (
 	maxPast       = 600 << 10 // bytes of the packed windows of a series
 )
 
-func newSeries(r *Recorder, labels []Label) *series {
-	s := &series{recorder: r, labels: labels}
+func newSeries(r *Recorder, key string, labels []Label) *series {
+	s := &series{recorder: r, key: key, labels: labels}
 	now := time.Since(r.epoch)
 	s.current = int64(now / r.config.window)
 	s.due.Store((s.current + 1) * int64(r.config.window))
@@ -88,7 +89,7 @@ func newSeries(r *Recorder, labels []Label) *series {
 // group returns the group of a call.
 func (s *series) group(c *Call) *group {
 	at := &s.groups[1]
-	if c.stream || c.req.Stream && (c.status < 200 || c.status >= 300) {
+	if c.stream || c.asked().Stream && (c.status < 200 || c.status >= 300) {
 		at = &s.groups[0]
 	}
 	if g := at.Load(); g != nil {
@@ -112,6 +113,9 @@ func (g *group) gap(d time.Duration, start time.Time, at time.Duration) {
 	g.series.rotate(start.Sub(g.series.recorder.epoch) + at)
 	g.histogram(Gap).Record(d)
 }
+
+// none records n gaps of no length, behind one that was recorded.
+func (g *group) none(n int) { g.histogram(Gap).RecordN(0, int64(n)) }
 
 // count counts a call.
 func (g *group) count(c *Call) {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tacho-go/tacho/internal/conv"
 	"github.com/tacho-go/tacho/internal/sse"
 	"github.com/tacho-go/tacho/internal/wire"
 )
@@ -232,11 +233,27 @@ func (x *exchange) decide(stream bool) {
 
 // scanStream cuts events out of the bytes and notes each.
 func (x *exchange) scanStream(p []byte, at time.Duration) {
+	var event, data []byte // from its first byte on; its only piece; nil where it is cut
 	for {
+		if x.sse.Between() {
+			if x.perEvent == nil && x.config.optIn&conv.PerChunk == 0 && !x.frozen {
+				used, n := x.dec.Repeats(p)
+				if n > 0 {
+					x.repeated(n, at)
+				}
+				p = p[used:]
+			}
+			event, data = p, nil
+		}
 		tok, piece, used := x.sse.Next(p)
 		p = p[used:]
 		switch tok {
 		case sse.Data:
+			if data == nil {
+				data = piece
+			} else {
+				event = nil
+			}
 			if x.call.terminal {
 				x.dec.Discard()
 			}
@@ -245,12 +262,29 @@ func (x *exchange) scanStream(p []byte, at time.Duration) {
 			}
 			x.dec.Write(piece)
 		case sse.End:
+			if event != nil {
+				x.dec.Frame(event[:len(event)-len(p)], data)
+			}
 			x.event(at)
 			if x.call.done {
 				return // the call is told now, whatever else this Read brought
 			}
 		default:
 			return
+		}
+	}
+}
+
+// repeated notes so many events with output that are like those before.
+func (x *exchange) repeated(n int, at time.Duration) {
+	c := x.call
+	c.events += int32(n)
+	x.output(x.dec.Repeated(), at)
+	if n--; n > 0 {
+		c.outputEvents += int32(n)
+		c.gaps.addNone(n)
+		if x.gapSeries != nil {
+			x.gapSeries.none(n)
 		}
 	}
 }

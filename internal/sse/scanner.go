@@ -150,6 +150,10 @@ func (s *Scanner) Next(p []byte) (tok Token, piece []byte, used int) {
 	return None, nil, i
 }
 
+// Between reports whether the next byte is the first of an event, and nothing of
+// one before is open.
+func (s *Scanner) Between() bool { return s.state == stLine && !s.open && !s.cr && s.nname == 0 }
+
 // Name returns the name that an "event:" line gave to the event that End just
 // completed, cut at 24 bytes; empty when there was none. It is valid until
 // ResetName, which the caller owes after each End.

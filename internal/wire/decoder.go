@@ -66,15 +66,17 @@ func (d *Decoder) Init(api API, stream, capture bool, f *Facts) {
 
 // reset makes d as new, but for the room that it has for tokens and a pattern.
 func (d *Decoder) reset() {
-	tok, pattern := d.m.tok[:0], d.memo.pattern[:0]
+	tok, pattern, frame := d.m.tok[:0], d.memo.pattern[:0], d.memo.frame[:0]
 	*d = Decoder{common: d.common}
-	d.m.tok, d.memo.pattern = tok, pattern
+	d.m.tok, d.memo.pattern, d.memo.frame = tok, pattern, frame
 }
 
 // Release lets go of what d was reading, before it is kept for another use.
 func (d *Decoder) Release() {
 	d.facts, d.req, d.kept, d.tools = nil, nil, nil, nil
-	clear(d.memo.pattern[:cap(d.memo.pattern)]) // it has an event's text
+	if len(d.memo.pattern) > 0 {
+		clear(d.memo.pattern[:cap(d.memo.pattern)]) // it has an event's text
+	}
 	d.tool, d.err = toolScratch{}, Error{}
 	if cap(d.m.tok) > 2*maxToken {
 		d.m.tok = nil // it grew under capture
@@ -97,7 +99,7 @@ func (d *Decoder) Discard() {
 func (d *Decoder) Begin() {
 	d.m.reset()
 	d.m.slot = root
-	d.memo.from, d.memo.hit = 0, false
+	d.memo.from, d.memo.hit, d.memo.inside = 0, false, false
 	d.ev = Event{}
 	d.fault, d.began = false, false
 	d.err, d.errs, d.payload, d.usage0 = Error{}, 0, false, 0

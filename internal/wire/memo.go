@@ -50,7 +50,9 @@ type memo struct {
 	hit     bool   // the event being read fitted
 	next    uint8  // the first hole that is still open
 	from    uint16 // so much of the pattern the event being read begins with; 0: none of it, or unknown
+	inside  bool   // the first open hole has a part of its value, up to from
 	pattern []byte
+	frame   []byte // what stood before the data of the last event that fitted
 	holes   [maxHoles]hole
 }
 
@@ -91,18 +93,57 @@ func (d *Decoder) memoGoOn(p []byte) bool {
 	if m.from == 0 {
 		return false
 	}
-	if d.fits(p, int(m.next), int(m.from)) {
-		return true
+	end := 0
+	if m.inside {
+		if end = d.goOnInside(p); end < 0 {
+			return true
+		}
 	}
-	d.memoGiveUp()
-	return false
+	if end == 0 && m.inside || !d.fits(p[end:], int(m.next), int(m.from)) {
+		d.memoGiveUp()
+		d.feed(p[end:])
+	}
+	return true
+}
+
+// goOnInside completes the value of a hole that a piece has cut. It returns where it
+// ends in p, 0 if it does not fit, and a negative number if it is still not complete.
+func (d *Decoder) goOnInside(p []byte) int {
+	m := &d.memo
+	h := &m.holes[m.next]
+	d.m.esc = backslashes(m.pattern[h.start:h.end])&1 == 1
+	end, done := d.m.stringEnd(p, 0)
+	d.m.esc = false
+	n := len(m.pattern)
+	if n+end > maxPattern || done && h.flags&holeText != 0 && (int(h.end)+end > int(h.start)) != (h.flags&holeFull != 0) {
+		return 0
+	}
+	m.pattern = append(m.pattern, p[:end]...)
+	copy(m.pattern[int(h.end)+end:], m.pattern[h.end:n])
+	copy(m.pattern[h.end:], p[:end])
+	m.moved(int(m.next), end)
+	if m.from = h.end; !done {
+		return -1
+	}
+	m.inside = false
+	m.next++
+	return end
+}
+
+// moved makes a hole longer, and moves those behind it.
+func (m *memo) moved(hole, more int) {
+	m.holes[hole].end += uint16(more)
+	for j := hole + 1; j < int(m.nholes); j++ {
+		m.holes[j].start += uint16(more)
+		m.holes[j].end += uint16(more)
+	}
 }
 
 // memoGiveUp reads token by token what has fitted so far: the pattern has it.
 func (d *Decoder) memoGiveUp() {
 	if m := &d.memo; m.from > 0 {
 		from := m.from
-		m.from, m.valid = 0, false
+		m.from, m.valid, m.inside = 0, false, false
 		d.feed(m.pattern[:from])
 	}
 }
@@ -118,12 +159,17 @@ func (d *Decoder) fitted(chars int64) {
 	}
 	d.ev = m.ev
 	d.m.st = mDone
-	if m.counter >= 0 {
-		if m.ev.Channels&Content != 0 {
-			d.facts.TextChars += chars
-		} else {
-			d.facts.ReasoningChars += chars
-		}
+	m.count(d.facts, chars)
+}
+
+// count counts the text of events that fit.
+func (m *memo) count(f *Facts, chars int64) {
+	switch {
+	case m.counter < 0:
+	case m.ev.Channels&Content != 0:
+		f.TextChars += chars
+	default:
+		f.ReasoningChars += chars
 	}
 }
 
@@ -166,6 +212,14 @@ func (d *Decoder) fits(p []byte, next, from int) bool {
 		from = int(h.end)
 		parts[i].start = int32(at)
 		end, n := d.fitsHole(p, at, h)
+		if end == notYet && h.flags&holeString != 0 {
+			parts[i].end = int32(len(p))
+			if !m.wait(p, &parts, next, i+1, from) {
+				return false
+			}
+			m.next, m.inside = uint8(i), true
+			return true
+		}
 		if end < 0 {
 			return false
 		}
@@ -262,11 +316,7 @@ func (m *memo) wait(p []byte, parts *[maxHoles]part, first, hole, place int) boo
 		copy(m.pattern[int(h.end)+more:], m.pattern[h.end:n])
 		m.pattern = m.pattern[:n+more]
 		copy(m.pattern[h.start:], v)
-		h.end += uint16(more)
-		for j := i + 1; j < int(m.nholes); j++ {
-			m.holes[j].start += uint16(more)
-			m.holes[j].end += uint16(more)
-		}
+		m.moved(i, more)
 		place += more
 	}
 	m.next, m.from = uint8(hole), uint16(place)
