@@ -100,48 +100,6 @@ func (c *Call) init() {
 	c.firstOutput, c.firstVisible = -1, -1
 }
 
-// Outcome says how a call ended.
-type Outcome uint8
-
-// The outcomes.
-const (
-	// Complete: a terminal event, a clean end with a finish reason on every
-	// choice begun, or a whole plain body.
-	Complete Outcome = iota + 1
-	// StreamError: an error inside a stream, or an error object under HTTP 200.
-	StreamError
-	// Failed: a status of 400 or more, or no response.
-	Failed
-	// Cut: the stream ended without its end, or a read failed.
-	Cut
-	// Cancelled: the caller's context was cancelled before the end.
-	Cancelled
-	// Deadline: the caller's time was up before the end.
-	Deadline
-	// ClosedEarly: the body was closed before the end.
-	ClosedEarly
-	// Dropped: the body was neither read to an end nor closed; the call ends
-	// at its last byte read.
-	Dropped
-)
-
-// String returns the outcome's name in the record, "" for the zero Outcome.
-//
-//go:noinline
-func (o Outcome) String() string {
-	names := [...]string{"", "complete", "stream_error", "error", "cut", "cancelled", "deadline", "closed_early", "dropped"}
-	if int(o) < len(names) {
-		return names[o]
-	}
-	return ""
-}
-
-// Bad reports whether the outcome counts as a failure of the service in an
-// error rate: errors, stream errors, cuts and deadlines do.
-func (o Outcome) Bad() bool {
-	return o == Failed || o == StreamError || o == Cut || o == Deadline
-}
-
 // Failure is what went wrong. Type and Code are the server's, or Type is one
 // of our own for a fault of the exchange: dns, connect, tls, timeout,
 // cancelled, connection, protocol, first_token_timeout, stall_timeout. MidStream tells an error that the server sent
@@ -150,68 +108,6 @@ func (o Outcome) Bad() bool {
 type Failure struct {
 	Type, Code string
 	MidStream  bool
-}
-
-// gapStats are the moments of the gaps between output events, by Welford's
-// method (Technometrics 4(3), 1962), in nanoseconds.
-type gapStats struct {
-	n              int
-	min, max       time.Duration
-	mean, m2       float64
-	sum            time.Duration
-	network        time.Duration // the part of the sum spent inside Read
-	longestNetwork time.Duration // the part of max spent inside Read
-}
-
-func (g *gapStats) add(gap, network time.Duration) {
-	g.n++
-	if g.n == 1 || gap < g.min {
-		g.min = gap
-	}
-	if g.n == 1 || gap > g.max {
-		g.max, g.longestNetwork = gap, network
-	}
-	g.sum += gap
-	g.network += network
-	d := float64(gap) - g.mean
-	g.mean += d / float64(g.n)
-	g.m2 += d * (float64(gap) - g.mean)
-}
-
-// addNone adds n gaps of no length, behind the first.
-func (g *gapStats) addNone(n int) {
-	had := float64(g.n)
-	g.n += n
-	g.min = 0
-	g.m2 += g.mean * g.mean * had * float64(n) / float64(g.n)
-	g.mean *= had / float64(g.n)
-}
-
-// Gaps are the inter-chunk gaps of a stream: the times between two output
-// events in succession, all choices together. Network is the part of their sum
-// that passed inside Read, the rest is the application's own; LongestNetwork
-// is that part of the longest gap.
-type Gaps struct {
-	Count                   int
-	Min, Mean, Max          time.Duration
-	StdDev                  time.Duration // sample deviation; see HasStdDev
-	HasStdDev               bool          // two gaps or more
-	Network, LongestNetwork time.Duration
-}
-
-// Gaps returns the inter-chunk gaps, absent with fewer than two output events.
-func (c *Call) Gaps() (Gaps, bool) {
-	g := &c.gaps
-	if g.n == 0 {
-		return Gaps{}, false
-	}
-	s := Gaps{Count: g.n, Min: g.min, Max: g.max, Mean: time.Duration(math.Round(g.mean)),
-		Network: g.network, LongestNetwork: g.longestNetwork}
-	if g.n > 1 {
-		s.StdDev = time.Duration(math.Round(math.Sqrt(g.m2 / float64(g.n-1))))
-		s.HasStdDev = true
-	}
-	return s, true
 }
 
 // silence is the longest time without output behind the first one: a gap, or what

@@ -271,67 +271,6 @@ func (x *exchange) release() {
 	}
 }
 
-// contextDone runs on a goroutine of its own when the caller's context ends.
-func (x *exchange) contextDone() {
-	if !x.ctx.cancel() {
-		return // detached: the body was closed after its end
-	}
-	x.mu.Lock()
-	if x.ctx.done != nil {
-		select {
-		case <-x.ctx.done:
-		default:
-			close(x.ctx.done)
-		}
-	}
-	if x.rc == nil || x.told {
-		x.mu.Unlock()
-		return // RoundTrip tells
-	}
-	if !x.frozen {
-		now := x.since()
-		x.wait(now)
-		x.freeze(now)
-		c := x.call
-		c.fail(x.fault(nil, Cancelled))
-	}
-	// A Read that is under way gets the context's error any moment now, and
-	// tells before it returns.
-	tell := x.reading.Load() == 0 && x.claim()
-	if tell {
-		x.transport.pending.add()
-	}
-	x.mu.Unlock()
-	if tell {
-		x.tell()
-		x.transport.pending.done()
-	}
-}
-
-// dropped runs when the application's body was collected before its end.
-func dropped(x *exchange) {
-	go func() {
-		x.mu.Lock()
-		rc := x.rc
-		if !x.frozen {
-			x.freeze(x.last)
-			c := x.call
-			if c.outcome = Dropped; c.status >= 400 {
-				c.outcome = Failed
-			}
-		}
-		tell := x.claim()
-		x.mu.Unlock()
-		if tell {
-			x.tell()
-		}
-		x.release()
-		if rc != nil {
-			rc.Close() // nobody else can any more, and the connection waits for it
-		}
-	}()
-}
-
 // wait books the time since the last Read returned: to the network what has
 // passed of a Read under way, the rest to the application.
 func (x *exchange) wait(now time.Duration) {

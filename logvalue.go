@@ -37,8 +37,5 @@ func addAttr(a *[]slog.Attr, key string, v slog.Value) {
 	*a = append(*a, slog.Attr{Key: key, Value: v})
 }
 
-// MarshalText gives the outcome's name, for logs and JSON.
-func (o Outcome) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
-
 // MarshalText gives the figure's key, for logs and JSON.
 func (f Figure) MarshalText() ([]byte, error) { return []byte(f.String()), nil }

@@ -170,67 +170,6 @@ func (x *exchange) fence() {
 	}
 }
 
-const byteOrderMark = "\xef\xbb\xbf"
-
-// sniffBody decides by the first bytes what the body is: content types are
-// missing or wrong with some servers. It returns the bytes that are left to
-// look at, nil while it is undecided.
-func (x *exchange) sniffBody(p []byte) []byte {
-	held, start := x.nsniff > 0, -1
-	for i, b := range p {
-		if x.nsniff == 0 && (b == ' ' || b == '\t' || b == '\n' || b == '\r') {
-			continue
-		}
-		if start < 0 {
-			start = i
-		}
-		x.sniff[x.nsniff] = b
-		x.nsniff++
-		if head := x.sniff[:x.nsniff]; len(head) <= len(byteOrderMark) && string(head) == byteOrderMark[:len(head)] {
-			if len(head) == len(byteOrderMark) {
-				x.nsniff, start = 0, -1 // before a stream or a document, it is none of it
-			}
-			continue
-		}
-		stream, decided := looksLikeStream(x.sniff[:x.nsniff], x.typed)
-		if decided {
-			x.decide(stream)
-			if !held {
-				// The usual case: they are all in this Read.
-				x.nsniff = 0
-				return p[start:]
-			}
-			switch x.mode {
-			case bodyPlain:
-				x.dec.Write(x.sniff[:x.nsniff])
-				x.nsniff = 0
-			case bodyRefusal:
-				x.scanRefusal(x.sniff[:x.nsniff])
-				x.nsniff = 0
-			}
-			return p[i+1:]
-		}
-	}
-	return nil
-}
-
-func (x *exchange) decide(stream bool) {
-	x.mode = bodyPlain
-	switch {
-	case stream && x.call.status >= 400:
-		x.mode, stream = bodyRefusal, false
-	case stream:
-		x.mode = bodyStream
-	}
-	if x.call.stream = stream; !stream {
-		x.stopGuard()
-	}
-	if x.dec == nil {
-		x.dec = x.transport.readers.get()
-	}
-	x.dec.Init(x.call.api, stream, x.keepAnswer(), &x.call.facts)
-}
-
 // scanStream cuts events out of the bytes and notes each.
 func (x *exchange) scanStream(p []byte, at time.Duration) {
 	var event, data []byte // from its first byte on; its only piece; nil where it is cut

@@ -2,8 +2,6 @@
 
 package wire
 
-import "bytes"
-
 // A stream's events are nearly all alike: the same document but for the text
 // of its delta and a few members that no table names. The memo keeps one such
 // event as a pattern, literal bytes with holes in it. An event that fits the
@@ -84,68 +82,6 @@ func (d *Decoder) memoStart(p []byte) bool {
 	}
 	m.learn, m.nholes = true, 0
 	return false
-}
-
-// memoGoOn is called with the further pieces of an event, and reports the same.
-func (d *Decoder) memoGoOn(p []byte) bool {
-	m := &d.memo
-	m.learn, m.hit = false, false
-	if m.from == 0 {
-		return false
-	}
-	end := 0
-	if m.inside {
-		if end = d.goOnInside(p); end < 0 {
-			return true
-		}
-	}
-	if end == 0 && m.inside || !d.fits(p[end:], int(m.next), int(m.from)) {
-		d.memoGiveUp()
-		d.feed(p[end:])
-	}
-	return true
-}
-
-// goOnInside completes the value of a hole that a piece has cut. It returns where it
-// ends in p, 0 if it does not fit, and a negative number if it is still not complete.
-func (d *Decoder) goOnInside(p []byte) int {
-	m := &d.memo
-	h := &m.holes[m.next]
-	d.m.esc = backslashes(m.pattern[h.start:h.end])&1 == 1
-	end, done := d.m.stringEnd(p, 0)
-	d.m.esc = false
-	n := len(m.pattern)
-	if n+end > maxPattern || done && h.flags&holeText != 0 && (int(h.end)+end > int(h.start)) != (h.flags&holeFull != 0) {
-		return 0
-	}
-	m.pattern = append(m.pattern, p[:end]...)
-	copy(m.pattern[int(h.end)+end:], m.pattern[h.end:n])
-	copy(m.pattern[h.end:], p[:end])
-	m.moved(int(m.next), end)
-	if m.from = h.end; !done {
-		return -1
-	}
-	m.inside = false
-	m.next++
-	return end
-}
-
-// moved makes a hole longer, and moves those behind it.
-func (m *memo) moved(hole, more int) {
-	m.holes[hole].end += uint16(more)
-	for j := hole + 1; j < int(m.nholes); j++ {
-		m.holes[j].start += uint16(more)
-		m.holes[j].end += uint16(more)
-	}
-}
-
-// memoGiveUp reads token by token what has fitted so far: the pattern has it.
-func (d *Decoder) memoGiveUp() {
-	if m := &d.memo; m.from > 0 {
-		from := m.from
-		m.from, m.valid, m.inside = 0, false, false
-		d.feed(m.pattern[:from])
-	}
 }
 
 // fitted is the effect of an event that fits the pattern.
@@ -241,99 +177,6 @@ func (d *Decoder) fits(p []byte, next, from int) bool {
 		chars = d.countText(m.pattern[h.start:h.end])
 	}
 	d.fitted(chars)
-	return true
-}
-
-// fitsHole returns where the value of a hole ends in p, and the code points of
-// a text; notHere if that does not fit, and notYet if it is not there.
-func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
-	if h.flags&holeString == 0 {
-		n := litEnd(p[at:])
-		switch {
-		case at+n == len(p):
-			return notYet, 0
-		case n == 0 || p[at] == '{' || p[at] == '[':
-			return notHere, 0
-		}
-		return at + n, 0
-	}
-	q := bytes.IndexByte(p[at:], '"')
-	if q < 0 {
-		return notYet, 0
-	}
-	text := h.flags&holeText != 0
-	if text && q <= maxPlain && isASCII(p[at:at+q]) {
-		chars = int64(q)
-	} else {
-		if q > 0 && p[at+q-1] == '\\' || text && bytes.IndexByte(p[at:at+q], '\\') >= 0 {
-			end, done := d.m.stringEnd(p, at)
-			if !done {
-				d.m.esc = false
-				return notYet, 0
-			}
-			q = end - at
-		}
-		if text {
-			chars = d.countText(p[at : at+q])
-		}
-	}
-	if text && q > 0 != (h.flags&holeFull != 0) {
-		return notHere, 0
-	}
-	return at + q, chars
-}
-
-const (
-	notHere = -1
-	notYet  = -2
-)
-
-// countText counts the code points of a text as it stands in JSON.
-func (d *Decoder) countText(b []byte) int64 {
-	if len(b) <= maxPlain && isASCII(b) {
-		return int64(len(b))
-	}
-	d.m.chars = 0
-	d.text(b, true, nil, 0)
-	return d.m.chars
-}
-
-// wait keeps what has fitted, up to a place in the pattern before a hole: the
-// values of the holes that p had, from the first on. It reports whether it can.
-func (m *memo) wait(p []byte, parts *[maxHoles]part, first, hole, place int) bool {
-	if m.fitted < tryFits || place == 0 {
-		return false
-	}
-	for i := first; i < hole; i++ {
-		h := &m.holes[i]
-		v := p[parts[i].start:parts[i].end]
-		more := len(v) - int(h.end-h.start)
-		if len(m.pattern)+more > maxPattern {
-			return false
-		}
-		n := len(m.pattern)
-		m.pattern = append(m.pattern, v...)
-		copy(m.pattern[int(h.end)+more:], m.pattern[h.end:n])
-		m.pattern = m.pattern[:n+more]
-		copy(m.pattern[h.start:], v)
-		m.moved(i, more)
-		place += more
-	}
-	m.next, m.from = uint8(hole), uint16(place)
-	return true
-}
-
-// maxPlain bounds the texts that are looked at byte by byte, as most are: for a
-// few of them that is cheaper than a call of what is made for many.
-const maxPlain = 32
-
-// isASCII reports whether a text has neither escapes nor more than ASCII.
-func isASCII(b []byte) bool {
-	for _, c := range b {
-		if c >= 0x80 || c == '\\' {
-			return false
-		}
-	}
 	return true
 }
 

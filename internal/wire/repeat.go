@@ -2,8 +2,6 @@
 
 package wire
 
-import "bytes"
-
 // maxFrame bounds what may stand before an event's data.
 const maxFrame = 96
 
@@ -78,17 +76,4 @@ func (d *Decoder) repeat(p []byte) (used int, chars int64) {
 		return 0, 0
 	}
 	return end + 2, chars
-}
-
-// hasLineEnd reports whether there is a CR or LF in b, which is short as a rule.
-func hasLineEnd(b []byte) bool {
-	if len(b) > maxPlain {
-		return bytes.IndexByte(b, '\n') >= 0 || bytes.IndexByte(b, '\r') >= 0
-	}
-	for _, c := range b {
-		if c == '\n' || c == '\r' {
-			return true
-		}
-	}
-	return false
 }
