@@ -194,6 +194,8 @@ func (c *Call) Failure() (Failure, bool) {
 func (c *Call) fail(o Outcome, fault string) { c.outcome, c.fault, c.failed = o, fault, true }
 
 // RequestModel returns the model that was asked for, "" when unknown.
+//
+//go:noinline
 func (c *Call) RequestModel() string { return c.asked().Model.String() }
 
 // ResponseModel returns the model that answered, "" when unknown.

@@ -33,6 +33,8 @@ const (
 )
 
 // String returns the figure's key in the record.
+//
+//go:noinline
 func (f Figure) String() string {
 	names := [...]string{"dns", "connect", "tls", "send", "wait", "ttfb", "ttfc", "ttft", "ttfo", "ttlt",
 		"duration", "gap", "tpot", "network_wait", "consumer_wait"}
