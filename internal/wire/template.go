@@ -13,6 +13,7 @@ import (
 
 const (
 	maxTemplate = 16 << 10 // bytes beside the texts: tools are long
+	maxLearnt   = 64 << 10 // bytes of a request that is made one: the check of it runs at some 200 MB/s
 	maxTexts    = 16
 )
 
@@ -74,7 +75,7 @@ func (d *Decoder) ReadRequest(p []byte, q *Request) {
 	d.Write(p)
 	d.EndRequest()
 	// Requests that are never alike are not learnt one by one.
-	if n := d.common.unlike.Add(1); n&(n-1) == 0 && json.Valid(p) && p[0] == '{' {
+	if n := d.common.unlike.Add(1); n&(n-1) == 0 && len(p) <= maxLearnt && json.Valid(p) && p[0] == '{' {
 		d.common.learn(p, q)
 	}
 }

@@ -107,10 +107,16 @@ func TestTemplateFits(t *testing.T) {
 			t.Errorf("a request of %d texts does not fit itself", n+2)
 		}
 	}
-	if request(&common, asked("m", strings.Repeat("long ", maxTemplate), "b", `,"n":1`)); common.template.Load() == first {
+	if request(&common, asked("m", strings.Repeat("long ", maxTemplate/4), "b", `,"n":1`)); common.template.Load() == first {
 		t.Error("a text that is long makes no template")
 	}
 	first = common.template.Load()
+	if request(&common, asked("m", strings.Repeat("x", maxLearnt), "b", `,"n":2`)); common.template.Load() != first {
+		t.Error("a request that is longer than is checked makes a template")
+	}
+	if common.Request([]byte(asked("m", strings.Repeat("x", maxLearnt), "b", `,"n":1`))) == nil {
+		t.Error("a request that is longer than is checked does not fit")
+	}
 	if request(&common, asked("m", "a", "b", `,"tools":["`+strings.Repeat("x", maxTemplate)+`"]`)); common.template.Load() != first {
 		t.Error("what is longer than a template may be made one")
 	}
