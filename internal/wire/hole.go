@@ -35,6 +35,9 @@ func (d *Decoder) fitsHole(p []byte, at int, h *hole) (end int, chars int64) {
 			}
 			q = end - at
 		}
+		if hasLineEnd(p[at : at+q]) {
+			return notHere, 0 // no string has one, and a stream's event would end there
+		}
 		if text {
 			chars = d.countText(p[at : at+q])
 		}
@@ -64,10 +67,11 @@ func (d *Decoder) countText(b []byte) int64 {
 // few of them that is cheaper than a call of what is made for many.
 const maxPlain = 32
 
-// isASCII reports whether a text has neither escapes nor more than ASCII.
+// isASCII reports whether a text has neither escapes nor more than ASCII, and no
+// control characters.
 func isASCII(b []byte) bool {
 	for _, c := range b {
-		if c >= 0x80 || c == '\\' {
+		if c-' ' >= 0x80-' ' || c == '\\' {
 			return false
 		}
 	}

@@ -63,8 +63,8 @@ func (d *Decoder) repeat(p []byte) (used int, chars int64) {
 		at += len(seg)
 		from = int(h.end)
 		end, n := d.fitsHole(p, at, h)
-		if end < 0 || hasLineEnd(p[at:end]) {
-			return 0, 0 // a line's end in a value would be that of the event
+		if end < 0 {
+			return 0, 0
 		}
 		if at = end; i == int(m.counter) {
 			chars = n
