@@ -66,7 +66,7 @@ func NewClient(baseURL, apiKey string, opts ...ClientOption) (*Client, error) {
 	}
 	return &Client{
 		base: u, key: apiKey, azure: isAzure(u.Hostname()), headers: config.headers,
-		transport: &Transport{base: base, config: config},
+		transport: newTransport(base, config),
 	}, nil
 }
 

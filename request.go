@@ -93,8 +93,23 @@ func (x *exchange) readRequest(req *http.Request) (known bool) {
 		return false
 	}
 	defer body.Close()
-	return x.readMemory(body)
+	if x.readMemory(body) {
+		return true
+	}
+	// What writes itself is in memory, too, of a type of the application's own.
+	w, ok := body.(io.WriterTo)
+	if !ok || req.ContentLength > maxCopied {
+		return false
+	}
+	var b bytes.Buffer
+	if _, err = w.WriteTo(&b); err == nil {
+		(*memoryReader)(x).Write(b.Bytes())
+	}
+	return err == nil
 }
+
+// maxCopied bounds a body that is copied to be read.
+const maxCopied = 1 << 20
 
 // readMemory reads a body as http.NewRequest makes it of a Reader or Buffer of
 // package bytes or strings, which stays as it is. Any other may be slow, or change

@@ -312,3 +312,50 @@ func TestStreamUsageGetBody(t *testing.T) {
 		})
 	}
 }
+
+// TestStreamUsageAsked: it is asked for where the request's facts are known before it
+// is sent, by whatever way the request came.
+func TestStreamUsageAsked(t *testing.T) {
+	t.Parallel()
+	asked := ""
+	base := roundTripper(func(r *http.Request) (*http.Response, error) {
+		b, err := io.ReadAll(r.Body)
+		asked = string(b)
+		return answer(`{}`), err
+	})
+	client, err := tacho.NewClient("http://host.invalid/v1", "", tacho.WithBase(base), tacho.WithStreamUsage(), tacho.WithoutTracing(), tacho.WithoutMetrics())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := tacho.NewTransport(base, tacho.WithStreamUsage(), tacho.WithoutTracing(), tacho.WithoutMetrics())
+	send := func(change func(*http.Request)) func() error {
+		return func() error {
+			req := newRequest(t.Context(), t, hostURL, askStream)
+			change(req)
+			resp, err := rt.RoundTrip(req)
+			readAll(resp)
+			return err
+		}
+	}
+	for name, call := range map[string]func() error{
+		"a Client": func() error {
+			s, err := client.Stream(t.Context(), "chat/completions", map[string]any{"model": "m"})
+			for range s.All() {
+				continue
+			}
+			return err
+		},
+		"a body in memory": send(func(*http.Request) {}),
+		"a GetBody of one": send(func(r *http.Request) { r.Body = onlyReadCloser{r.Body} }),
+		"a GetBody of another type": send(func(r *http.Request) {
+			r.Body = onlyReadCloser{r.Body}
+			r.GetBody = func() (io.ReadCloser, error) { return writingBody{strings.NewReader(askStream)}, nil }
+		}),
+	} {
+		for range 3 {
+			if err := call(); err != nil || !strings.Contains(asked, `"include_usage":true`) {
+				t.Errorf("%s: sent %q, %v", name, asked, err)
+			}
+		}
+	}
+}

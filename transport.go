@@ -30,7 +30,8 @@ type Transport struct {
 	config  *config
 	pending pending
 
-	keys     *phase.Keys  // nil in a zero Transport
+	// Both are nil in a zero Transport, which does without.
+	keys     *phase.Keys
 	inMemory reflect.Type // of a body in memory, as http.NewRequest makes it
 	readers  readers
 	refusing hostSet                   // stream_options
@@ -45,8 +46,11 @@ type knownHost struct{ host, provider string }
 // application reads the bytes that the server sent and gets the errors that
 // base returned.
 func NewTransport(base http.RoundTripper, opts ...Option) *Transport {
-	return &Transport{base: base, config: newConfig(opts), keys: phase.NewKeys(),
-		inMemory: reflect.TypeOf(io.NopCloser((*bytes.Reader)(nil)))}
+	return newTransport(base, newConfig(opts))
+}
+
+func newTransport(base http.RoundTripper, config *config) *Transport {
+	return &Transport{base: base, config: config, keys: phase.NewKeys(), inMemory: reflect.TypeOf(io.NopCloser((*bytes.Reader)(nil)))}
 }
 
 // RoundTrip implements http.RoundTripper.

@@ -208,6 +208,10 @@ func TestRequestFacts(t *testing.T) {
 			r.Body = io.NopCloser(b)
 		}},
 		{"through GetBody", body, func(r *http.Request) { r.Body = onlyReadCloser{r.Body} }},
+		{"through GetBody, of another type", body, func(r *http.Request) {
+			r.Body = onlyReadCloser{r.Body}
+			r.GetBody = func() (io.ReadCloser, error) { return writingBody{strings.NewReader(body)}, nil }
+		}},
 		{"through a GetBody that is no bytes in memory", body, func(r *http.Request) {
 			r.Body = onlyReadCloser{r.Body}
 			r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(onlyReader{strings.NewReader(body)}), nil }
@@ -255,6 +259,10 @@ func TestRequestFacts(t *testing.T) {
 type onlyReader struct{ io.Reader }
 
 type onlyReadCloser struct{ io.ReadCloser }
+
+type writingBody struct{ *strings.Reader }
+
+func (writingBody) Close() error { return nil }
 
 // TestSwitchingProtocols keeps a 101 body an io.ReadWriteCloser, the very one.
 func TestSwitchingProtocols(t *testing.T) {

@@ -16,6 +16,8 @@ type Name struct {
 }
 
 // Set makes b the name.
+//
+//go:noinline
 func (n *Name) Set(b []byte) {
 	if len(b) > len(n.b) {
 		n.n = 0
