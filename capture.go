@@ -26,6 +26,8 @@ func (c *Call) Content() *Content {
 }
 
 // captures reports whether the content of the call is captured.
+//
+//go:noinline
 func (x *exchange) captures() bool { return x.config.content.mode != NoContent && x.call.api.Text() }
 
 // keepBody returns room for the request's body, nil unless it is captured. A

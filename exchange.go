@@ -44,6 +44,7 @@ type exchange struct {
 	mode     bodyMode
 	coded    coding
 	typed    bool // the content type says event stream
+	form     bool // that of the request says multipart form
 	nsniff   uint8
 	sniff    [8]byte
 	frozen   bool

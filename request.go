@@ -32,6 +32,8 @@ type requestSide struct {
 }
 
 // isForm reports whether a request is a multipart form, as audio and images are sent.
+//
+//go:noinline
 func isForm(req *http.Request) bool {
 	return begins(first(req.Header["Content-Type"]), "multipart/form-data")
 }
@@ -77,17 +79,20 @@ func (s *requestScanner) write(p []byte) {
 // in memory, or from a copy of it that GetBody gives and that is one. It reports
 // whether they are known.
 func (x *exchange) readRequest(req *http.Request) (known bool) {
-	if req.Body == nil || req.Body == http.NoBody || x.readMemory(req.Body) {
+	defer func() {
+		if recover() != nil {
+			known = false // a GetBody of the application's own, or a body of a nil Reader
+		}
+	}()
+	if req.Body == nil || req.Body == http.NoBody {
+		return true
+	}
+	if x.form = isForm(req); x.readMemory(req.Body) {
 		return true
 	}
 	if req.GetBody == nil || req.ContentLength <= 0 {
 		return false
 	}
-	defer func() {
-		if recover() != nil {
-			known = false // a GetBody of the application's own
-		}
-	}()
 	body, err := req.GetBody()
 	if err != nil || body == nil {
 		return false
@@ -140,18 +145,19 @@ type memoryReader exchange
 func (m *memoryReader) Write(p []byte) (int, error) {
 	x := (*exchange)(m)
 	all, scan := &x.transport.readers, p[:min(len(p), maxRequestScan)]
-	keep, form := x.keepBody(), bytes.HasPrefix(p, []byte("--"))
-	if keep == nil && !form {
+	// What is captured is taken from its record in the end, which is not shared then.
+	shared := !x.form && !x.captures()
+	if shared {
 		if x.call.req = all.common.Request(scan); x.call.req != nil {
 			return len(p), nil
 		}
 	}
 	r, q := all.get(), new(wire.Request)
-	if x.call.req = q; keep == nil && !form {
+	if x.call.req = q; shared {
 		r.ReadRequest(scan, q)
 	} else {
 		var s requestScanner
-		s.begin(form, r, q, keep)
+		s.begin(x.form, r, q, x.keepBody())
 		s.write(scan)
 		s.end(q)
 	}
