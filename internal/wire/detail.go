@@ -24,11 +24,13 @@ func (m Modalities) Sum() int64 { return m.Text + m.Image + m.Audio }
 // whose fingerprint is the last one seen, the shape of the last plain one and the
 // template of the last request. The zero value is ready; it is safe for concurrent use.
 type Common struct {
+	_        [0]func() // not to be compared: no code for it is linked
 	last     atomic.Pointer[Detail]
 	shape    atomic.Pointer[shape]
 	missed   atomic.Uint32 // answers in a row without the shape
 	template atomic.Pointer[template]
-	unlike   atomic.Uint32 // requests in a row without the template
+	unlike   atomic.Uint32 // requests without the template, since many in a row had it
+	alike    atomic.Uint32 // requests in a row with it, where there are some without
 }
 
 // of returns a shared Detail.

@@ -15,6 +15,7 @@ const (
 	maxTemplate = 16 << 10 // bytes beside the texts: tools are long
 	maxLearnt   = 64 << 10 // bytes of a request that is made one: the check of it runs at some 200 MB/s
 	maxTexts    = 16
+	manyAlike   = 8 // in a row, and the template is worth to be learnt anew at once
 )
 
 // template does not change once it is shared.
@@ -49,7 +50,7 @@ func (f *Common) Request(p []byte) *Request {
 	if string(p) != t.literal[from:] {
 		return nil
 	}
-	if f.unlike.Load() != 0 {
+	if f.unlike.Load() != 0 && f.alike.Add(1) >= manyAlike {
 		f.unlike.Store(0)
 	}
 	return t.req
@@ -74,9 +75,14 @@ func (d *Decoder) ReadRequest(p []byte, q *Request) {
 	d.InitRequest(q)
 	d.Write(p)
 	d.EndRequest()
-	// Requests that are never alike are not learnt one by one.
-	if n := d.common.unlike.Add(1); n&(n-1) == 0 && len(p) <= maxLearnt && json.Valid(p) && p[0] == '{' {
-		d.common.learn(p, q)
+	// Requests that are never alike are not learnt one by one, nor those of two kinds
+	// that take turns.
+	f := d.common
+	if f.alike.Store(0); len(p) == 0 || len(p) > maxLearnt || p[0] != '{' {
+		return
+	}
+	if n := f.unlike.Add(1); n&(n-1) == 0 && json.Valid(p) {
+		f.learn(p, q)
 	}
 }
 

@@ -111,12 +111,14 @@ func TestTemplateFits(t *testing.T) {
 		t.Error("a text that is long makes no template")
 	}
 	first = common.template.Load()
+	common.unlike.Store(0)
 	if request(&common, asked("m", strings.Repeat("x", maxLearnt), "b", `,"n":2`)); common.template.Load() != first {
 		t.Error("a request that is longer than is checked makes a template")
 	}
 	if common.Request([]byte(asked("m", strings.Repeat("x", maxLearnt), "b", `,"n":1`))) == nil {
 		t.Error("a request that is longer than is checked does not fit")
 	}
+	common.unlike.Store(0)
 	if request(&common, asked("m", "a", "b", `,"tools":["`+strings.Repeat("x", maxTemplate)+`"]`)); common.template.Load() != first {
 		t.Error("what is longer than a template may be made one")
 	}
@@ -137,7 +139,36 @@ func TestTemplateOfMany(t *testing.T) {
 	if diff := cmp.Diff([]int{1, 2, 4, 8, 16}, made); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if common.Request([]byte(asked("m16", "x", "y", ""))) == nil || common.unlike.Load() != 0 {
-		t.Error("one that fits does not begin the count anew")
+	for i := range manyAlike {
+		if common.unlike.Load() == 0 {
+			t.Errorf("%d that fit begin the count anew", i)
+		}
+		if common.Request([]byte(asked("m16", "x", "y", ""))) == nil {
+			t.Error("one that is alike does not fit")
+		}
+	}
+	if common.unlike.Load() != 0 {
+		t.Error("many that fit do not begin the count anew")
+	}
+}
+
+// TestTemplateOfTwo: requests of two kinds that take turns are not learnt again and
+// again, and what is long never is.
+func TestTemplateOfTwo(t *testing.T) {
+	t.Parallel()
+	var common Common
+	made := 0
+	for i, last := 0, (*template)(nil); i < 1000; i++ {
+		request(&common, asked(fmt.Sprint("m", i%2), "a", "b", ""))
+		if now := common.template.Load(); now != last {
+			made, last = made+1, now
+		}
+	}
+	if made > 10 {
+		t.Errorf("%d templates are made of 1000 requests", made)
+	}
+	common = Common{}
+	if request(&common, asked("m", strings.Repeat("x", maxLearnt), "b", "")); common.template.Load() != nil || common.unlike.Load() != 0 {
+		t.Error("a long request is learnt")
 	}
 }
