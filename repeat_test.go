@@ -67,14 +67,16 @@ func TestRepeatedEventsInPieces(t *testing.T) {
 		return b.String()
 	}
 	const (
-		said = `event: response.output_text.delta` + "\n" + `data: {"type":"response.output_text.delta","delta":"word","item_id":"m"}` + "\n\n"
-		stop = `data: {"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":40}}` + "\n\ndata: [DONE]\n\n"
+		said  = `event: response.output_text.delta` + "\n" + `data: {"type":"response.output_text.delta","delta":"word","item_id":"m"}` + "\n\n"
+		coded = `data: {"choices":[{"index":0,"delta":{"content":"word"}}],"type":"t","code":"c","message":"m"}` + "\n\n"
+		stop  = `data: {"id":"a","choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":40}}` + "\n\ndata: [DONE]\n\n"
 	)
 	for name, stream := range map[string]string{
 		"nothing":               likes(40, "data: ", "\n\n") + stop,
 		"comments":              likes(20, "data: ", "\n\n") + ": ping\n\n" + likes(20, "data: ", "\n\n") + stop,
 		"other frames":          likes(10, "data: ", "\n\n") + likes(10, "data:", "\n\n") + likes(10, "id: 7\ndata: ", "\n\n") + likes(10, "data: ", "\r\n\r\n") + stop,
 		"an error by its name":  likes(20, "data: ", "\n\n") + likes(1, "event: error\ndata: ", "\n\n") + likes(20, "data: ", "\n\n") + stop,
+		"an error with a code":  strings.Repeat(coded, 20) + "event: error\n" + coded + stop,
 		"events that are named": strings.Repeat(said, 20) + "event: error\n" + strings.Repeat(said, 20),
 		"the end within":        likes(20, "data: ", "\n\n") + stop + likes(20, "data: ", "\n\n"),
 		"no end":                likes(20, "data: ", "\n\n") + likes(1, "data: ", "\n\n")[:40],

@@ -75,6 +75,8 @@ func (m *memo) wait(p []byte, parts *[maxHoles]part, first, hole, place int) boo
 }
 
 // moved makes a hole longer, and moves those behind it.
+//
+//go:noinline
 func (m *memo) moved(hole, more int) {
 	m.holes[hole].end += uint16(more)
 	for j := hole + 1; j < int(m.nholes); j++ {

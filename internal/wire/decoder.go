@@ -99,7 +99,7 @@ func (d *Decoder) Discard() {
 func (d *Decoder) Begin() {
 	d.m.reset()
 	d.m.slot = root
-	d.memo.from, d.memo.hit, d.memo.inside = 0, false, false
+	d.memo.from, d.memo.hit, d.memo.inside, d.memo.chars = 0, false, false, 0
 	d.ev = Event{}
 	d.fault, d.began = false, false
 	d.err, d.errs, d.payload, d.usage0 = Error{}, 0, false, 0
@@ -139,11 +139,13 @@ func (d *Decoder) Write(p []byte) (int, error) {
 
 // End ends the document and says what it was.
 func (d *Decoder) End() Event {
+	if d.api == Responses {
+		d.memo.count(d.facts, d.memo.chars) // its texts count at the end of their event, as in endResponses
+	}
 	if d.memo.hit {
 		return d.ev
 	}
 	d.Flush() // for good: a further document adds to the facts of the first
-	d.memoGiveUp()
 	m := &d.m
 	switch {
 	case m.st == mDone:

@@ -46,6 +46,7 @@ type memo struct {
 	counter int8 // the hole whose length counts, -1 for none
 	ev      Event
 	hit     bool   // the event being read fitted
+	chars   int64  // code points of its text, until its End counts them
 	next    uint8  // the first hole that is still open
 	from    uint16 // so much of the pattern the event being read begins with; 0: none of it, or unknown
 	inside  bool   // the first open hole has a part of its value, up to from
@@ -95,10 +96,16 @@ func (d *Decoder) fitted(chars int64) {
 	}
 	d.ev = m.ev
 	d.m.st = mDone
+	if d.api == Responses {
+		m.chars = chars
+		return
+	}
 	m.count(d.facts, chars)
 }
 
 // count counts the text of events that fit.
+//
+//go:noinline
 func (m *memo) count(f *Facts, chars int64) {
 	switch {
 	case m.counter < 0:
@@ -133,6 +140,9 @@ type part struct{ start, end int32 }
 // begins as the event does.
 func (d *Decoder) fits(p []byte, next, from int) bool {
 	m := &d.memo
+	if d.errs&errMarked != 0 {
+		return false // by its event's name an error: what it says of that is to be read
+	}
 	var parts [maxHoles]part
 	at, chars := 0, int64(0)
 	for i := next; i < int(m.nholes); i++ {

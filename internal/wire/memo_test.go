@@ -116,3 +116,79 @@ func TestCutEventsFit(t *testing.T) {
 		t.Errorf("%d characters, want 20", facts.TextChars)
 	}
 }
+
+// TestErrorByName: an event that is an error by its name is read in full, for it may
+// say which.
+func TestErrorByName(t *testing.T) {
+	t.Parallel()
+	doc := []byte(`{"choices":[{"index":0,"delta":{"content":"x"}}],"type":"t","code":"c","message":"m"}`)
+	for _, off := range []bool{true, false} {
+		var d Decoder
+		var facts Facts
+		d.Init(ChatCompletions, true, false, &facts)
+		d.memo.off = off
+		for range 2 + tryFits {
+			d.Write(doc)
+			d.End()
+			d.Begin()
+		}
+		d.MarkError()
+		d.Write(doc)
+		if ev := d.End(); !ev.Error || facts.Error != (Error{Present: true, HasMessage: true, Type: "t", Code: "c"}) {
+			t.Errorf("without the pattern %v: %+v, %+v", off, ev, facts.Error)
+		}
+	}
+}
+
+// TestBrokenOff: a stream that ends within an event has said the same with the
+// pattern and without.
+func TestBrokenOff(t *testing.T) {
+	t.Parallel()
+	for api, doc := range map[API]string{
+		ChatCompletions: delta("a", "text", "null", "1"),
+		Responses:       `{"type":"response.output_text.delta","delta":"text","item_id":"m"}`,
+	} {
+		for cut := range len(doc) + 1 {
+			read := func(off bool) (facts Facts) {
+				var d Decoder
+				d.Init(api, true, false, &facts)
+				d.memo.off = off
+				for range 2 + tryFits {
+					d.Write([]byte(doc))
+					d.End()
+					d.Begin()
+				}
+				d.Write([]byte(doc[:cut]))
+				d.Flush()
+				return facts
+			}
+			if diff := cmp.Diff(read(true), read(false), cmp.AllowUnexported(Name{}, Facts{}, Detail{})); diff != "" {
+				t.Errorf("cut behind %q: (-without the pattern +with it)\n%s", doc[:cut], diff)
+			}
+		}
+	}
+}
+
+// TestLineBehindDocument: an empty line of data behind a document changes nothing.
+func TestLineBehindDocument(t *testing.T) {
+	t.Parallel()
+	for api, doc := range map[API]string{
+		ChatCompletions: delta("a", "text", "null", "1"),
+		Responses:       `{"type":"response.output_text.delta","delta":"text","item_id":"m"}`,
+	} {
+		var d Decoder
+		var facts Facts
+		d.Init(api, true, false, &facts)
+		for range 9 {
+			d.Write([]byte(doc))
+			d.Write([]byte("\n"))
+			if ev := d.End(); ev != (Event{Channels: Content}) {
+				t.Errorf("%v: %+v", api, ev)
+			}
+			d.Begin()
+		}
+		if facts.TextChars != 9*4 {
+			t.Errorf("%v: %d code points, want %d", api, facts.TextChars, 9*4)
+		}
+	}
+}

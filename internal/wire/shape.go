@@ -73,6 +73,7 @@ func (d *Decoder) writeShaped(p []byte) {
 // Flush reads what was kept until more of it is there. A document that breaks off
 // without an End is told as far as it came only after it.
 func (d *Decoder) Flush() {
+	d.memoGiveUp()
 	if !d.shaped {
 		return
 	}
