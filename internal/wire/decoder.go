@@ -76,6 +76,7 @@ func (d *Decoder) Release() {
 	d.facts, d.req, d.kept, d.tools = nil, nil, nil, nil
 	if len(d.memo.pattern) > 0 {
 		clear(d.memo.pattern[:cap(d.memo.pattern)]) // it has an event's text
+		clear(d.memo.frame[:cap(d.memo.frame)])     // and this may have its id
 	}
 	d.tool, d.err = toolScratch{}, Error{}
 	if cap(d.m.tok) > 2*maxToken {

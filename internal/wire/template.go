@@ -15,7 +15,8 @@ const (
 	maxTemplate = 16 << 10 // bytes beside the texts: tools are long
 	maxLearnt   = 64 << 10 // bytes of a request that is made one: the check of it runs at some 200 MB/s
 	maxTexts    = 16
-	manyAlike   = 8 // in a row, and the template is worth to be learnt anew at once
+	maxWord     = 64 // bytes of a string among the messages that is kept: a role, a type, an id
+	manyAlike   = 8  // in a row, and the template is worth to be learnt anew at once
 )
 
 // template does not change once it is shared.
@@ -109,14 +110,16 @@ func (f *Common) learn(p []byte, q *Request) {
 			case p[i+1] == ':':
 				key := string(p[start:i])
 				if depth == 1 {
-					within = key == "messages" || key == "input" || key == "prompt"
+					within = key == "messages" || key == "input" || key == "prompt" || key == "instructions"
 				}
-				text = within && (key == "content" || key == "text" || key == "input" || key == "prompt")
+				text = within && (depth == 1 || key == "content" || key == "text")
 			case text && int(t.ntexts) < len(t.texts) && len(literal)+start-from <= maxTemplate:
 				literal = append(literal, p[from:start]...)
 				t.texts[t.ntexts] = uint16(len(literal))
 				t.ntexts++
 				from, text = i, false
+			case within && i-start > maxWord:
+				return // a text that would be kept
 			}
 		}
 	}

@@ -52,6 +52,8 @@ var requestPairs = [][2]string{
 	{`{"input":"a","model":"m"}`, `{"input":"bcd","model":"m"}`},
 	{`{"input":["a","b"],"model":"m"}`, `{"input":["a","b","c"],"model":"m"}`},
 	{`{"prompt":"a","model":"m"}`, `{"prompt":"b","model":"n"}`},
+	{`{"instructions":"a","input":"b","model":"m"}`, `{"instructions":"c","input":"d","model":"m"}`},
+	{`{"instructions":{"a":"b"},"prompt":{"id":"a"},"model":"m"}`, `{"instructions":{"a":"c"},"prompt":{"id":"b"},"model":"n"}`},
 	{`{"messages":[{"content":"a"}],"model" : "m"}`, `{"messages":[{"content":"a"}],"model" : "n"}`},
 	{`{"messages":[{"content":null}],"model" : "m"}`, `{"messages":[{"content":null}],"modex" : "m"}`},
 	{`{"messages":[{"content":["a"],"model" : "m"}]}`, `{"messages":[{"content":["a"],"n" : "m"}]}`},
@@ -98,6 +100,13 @@ func TestTemplateFits(t *testing.T) {
 	}
 	if q := common.Request([]byte(asked("m", `\"`, strings.Repeat("long ", 1000), ""))); q != first.req {
 		t.Error("a request that differs in its texts is read again")
+	}
+	for _, kept := range []string{`,"arguments":"` + strings.Repeat("x", maxWord+1) + `"`, strings.Repeat(`,"content":"c"`, maxTexts) + `,"content":"` + strings.Repeat("x", maxWord+1) + `"`} {
+		var own Common
+		request(&own, strings.Replace(asked("m", "a", "b", ""), `]}],"max`, `]`+kept+`}],"max`, 1))
+		if own.template.Load() != nil {
+			t.Errorf("a template keeps a text of %q", kept)
+		}
 	}
 	for n := range maxTexts + 2 {
 		turn := asked("m", "a", "b", "")
