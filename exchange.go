@@ -150,7 +150,7 @@ func (x *exchange) request(req *http.Request) *http.Request {
 	}
 	x.startGuard(c.asked().Stream || !known)
 	if !known {
-		x.watched = watch(req, x.keepBody())
+		x.watched = watch(req, x.form, x.keepBody())
 		r.Body = x.watched
 	}
 	return r

@@ -206,9 +206,9 @@ type watchedBody struct {
 	over bool
 }
 
-func watch(req *http.Request, keep *wire.Body) *watchedBody {
+func watch(req *http.Request, form bool, keep *wire.Body) *watchedBody {
 	w := &watchedBody{ReadCloser: req.Body}
-	w.s.begin(isForm(req), &w.dec, &w.req, keep)
+	w.s.begin(form, &w.dec, &w.req, keep)
 	return w
 }
 

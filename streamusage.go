@@ -46,7 +46,7 @@ func (x *exchange) askUsage(req, r *http.Request, known bool) {
 	switch {
 	case !known || !q.Stream || q.IncludeUsage || !q.Read,
 		x.call.api != wire.ChatCompletions && x.call.api != wire.Completions,
-		req.GetBody == nil || req.ContentLength <= 0 || isForm(req),
+		req.GetBody == nil || req.ContentLength <= 0 || x.form,
 		req.Header["Accept-Encoding"] != nil || req.Header["Content-Encoding"] != nil,
 		x.transport.refusing.has(req.URL.Host):
 		return
