@@ -46,7 +46,7 @@ func TestCapturedIsNotShared(t *testing.T) {
 	wg.Wait()
 }
 
-// TestNilReader: a body that cannot be read is the base's concern.
+// TestNilReader: a body that cannot be read is the base's concern, and the call is told.
 func TestNilReader(t *testing.T) {
 	t.Parallel()
 	rt := quiet(roundTripper(func(*http.Request) (*http.Response, error) { return answer(chatAnswer), nil }))
@@ -55,11 +55,15 @@ func TestNilReader(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		resp, err := rt.RoundTrip((&http.Request{Method: "POST", URL: u, Header: http.Header{}, Body: io.NopCloser(r)}).WithContext(t.Context()))
+		ctx, tr := tacho.Track(t.Context())
+		resp, err := rt.RoundTrip((&http.Request{Method: "POST", URL: u, Header: http.Header{}, Body: io.NopCloser(r)}).WithContext(ctx))
 		if err != nil {
 			t.Fatal(err)
 		}
 		readAll(resp)
+		if c := one(t, tr); c.Outcome() != tacho.Complete || c.RequestModel() != "" {
+			t.Errorf("%T: %v, model %q", r, c.Outcome(), c.RequestModel())
+		}
 	}
 }
 
