@@ -13,7 +13,7 @@ import (
 
 const (
 	maxTemplate = 16 << 10 // bytes beside the texts: tools are long
-	maxLearnt   = 64 << 10 // bytes of a request that is made one: the check of it runs at some 200 MB/s
+	maxLearnt   = 64 << 10 // bytes of a request that is made one: json.Valid takes up to 0.7 ms for so many
 	maxTexts    = 16
 	maxWord     = 64 // bytes of a string among the messages that is kept: a role, a type, an id
 	manyAlike   = 8  // in a row, and the template is worth to be learnt anew at once
